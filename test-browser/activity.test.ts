@@ -19,7 +19,7 @@ test('ActivityPage-1: who did what is listed newest first, filtered, and one cli
   await projects.change(TEST_ACTOR, slug, { plan: 'PRO', perMinute: null, perDay: null });
   const name = 'متجر 🐈';
   const document = 'mutation NewKey($input: NewApiKey!) { createApiKey(input: $input) { key { id } } }';
-  const variables = { input: { name, scopes: ['PETS_READ'] } };
+  const variables = { input: { name, scopes: ['TOYS_READ'] } };
   const { body, headers } = await graphql(app.url, document, { token, variables });
   const keyId = BigInt(body.data.createApiKey.key.id);
   await apiKeys.recordBan({ name: 'limiter', requestId: null }, { keyId, projectId }, Date.now() + 60_000);
@@ -55,7 +55,7 @@ test('ActivityPage-1: who did what is listed newest first, filtered, and one cli
 test('ActivityPage-2: older acts load on demand, each once; a key without the scope keys is told', async () => {
   const { token, projectId } = await app.tenant();
   const acts = Array.from({ length: 120 }, (_, at) => ({
-    action: 'pets.import',
+    action: 'toys.import',
     projectId,
     subject: `file-${at}.csv`,
   }));
@@ -63,7 +63,7 @@ test('ActivityPage-2: older acts load on demand, each once; a key without the sc
   visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
-  await visitor.open('/activity?kind=pets');
+  await visitor.open('/activity?kind=toys');
   const rows = page.locator('tbody tr');
   await rows.first().waitFor();
   expect(await rows.count()).toBe(50);
@@ -77,7 +77,7 @@ test('ActivityPage-2: older acts load on demand, each once; a key without the sc
   await visitor.leave();
 
   visitor = await visit();
-  const { token: reader } = await app.tenant({ scopes: ['pets:read'] });
+  const { token: reader } = await app.tenant({ scopes: ['toys:read'] });
   await visitor.signIn(reader);
   await visitor.page.getByRole('link', { name: 'Activity' }).click();
   await visitor.page.getByText('This API key may not see the acts of the project.').waitFor();

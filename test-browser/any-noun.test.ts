@@ -1,15 +1,16 @@
 import { expect, test } from '@jest/globals';
+import { loadGateway } from '../src/app/gateway.js';
 import { rest } from '../test/support/http/client.js';
 import { BOOKS } from '../test/support/nouns/books.js';
 import { namesOf } from '../test/support/nouns/test-noun.js';
-import { TESTED_GATEWAY } from '../test/support/nouns/tested-nouns.js';
+import threeNouns from '../test/support/nouns/three-nouns.js';
 import { startApp, type TestApp } from '../test/support/start-app.js';
 import { takePicture } from './support/pictures.js';
 import { visits } from './support/visitor.js';
 
 let app: TestApp;
 const visit = visits(async () => {
-  app = await startApp({ gateway: TESTED_GATEWAY });
+  app = await startApp({ gateway: await loadGateway(threeNouns) });
   return app;
 });
 

@@ -80,7 +80,7 @@ test('Dashboard-4: a domain is added, diagnosed, corrected, certified, made prim
   const visitLink = page.getByRole('link', { name: 'shop.customer.test (opens in a new tab)' });
   expect(await visitLink.getAttribute('href')).toBe('https://shop.customer.test');
   expect(loads).toBe(1);
-  expect((await visitHost(rig, 'shop.customer.test', '/v1/pets', { token: tenant.token })).status).toBe(200);
+  expect((await visitHost(rig, 'shop.customer.test', '/v1/toys', { token: tenant.token })).status).toBe(200);
 
   rig.dns.set('old.customer.test', 'CNAME', PLATFORM_HOST);
   await add('old.customer.test');
@@ -99,16 +99,16 @@ test('Dashboard-4: a domain is added, diagnosed, corrected, certified, made prim
   await page.getByLabel('What old.customer.test does').selectOption('shop.customer.test');
   await press('Preview');
   await page.getByText('https://old.customer.test/a?b → 301 https://shop.customer.test/a?b').waitFor();
-  expect((await visitHost(rig, 'old.customer.test', '/v1/pets')).status).toBe(401);
+  expect((await visitHost(rig, 'old.customer.test', '/v1/toys')).status).toBe(401);
   await press('Apply');
   await page.getByText('Active now:').waitFor();
   await page.getByText('Saved the primary domain and redirects').waitFor();
   await page.getByText('Redirects to shop.customer.test (301)').waitFor();
   await page.getByText('Primary domain', { exact: true }).first().waitFor();
-  const moved = await visitHost(rig, 'old.customer.test', '/v1/pets?limit=3');
+  const moved = await visitHost(rig, 'old.customer.test', '/v1/toys?limit=3');
   expect([moved.status, moved.headers.location]).toEqual([
     301,
-    `https://shop.customer.test:${rig.httpsPort}/v1/pets?limit=3`,
+    `https://shop.customer.test:${rig.httpsPort}/v1/toys?limit=3`,
   ]);
   await page.getByRole('link', { name: 'Overview' }).click();
   await press('Copy the Primary domain address');
@@ -121,14 +121,14 @@ test('Dashboard-4: a domain is added, diagnosed, corrected, certified, made prim
   const dialog = page.getByRole('alertdialog');
   await dialog.getByText('every request to https://shop.customer.test').waitFor();
   await dialog.getByRole('button', { name: 'Cancel' }).click();
-  expect((await visitHost(rig, 'shop.customer.test', '/v1/pets')).status).toBe(401);
+  expect((await visitHost(rig, 'shop.customer.test', '/v1/toys')).status).toBe(401);
   await press('Actions for shop.customer.test');
   await page.getByRole('menuitem', { name: 'Remove…' }).click();
   await dialog.getByRole('button', { name: 'Remove' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.getByText('Removed shop.customer.test').waitFor();
   await page.getByRole('link', { name: 'shop.customer.test', exact: true }).waitFor({ state: 'detached' });
-  await expect(visitHost(rig, 'shop.customer.test', '/v1/pets')).rejects.toThrow();
+  await expect(visitHost(rig, 'shop.customer.test', '/v1/toys')).rejects.toThrow();
   expect(visitor.complaints).toEqual([]);
 });
 

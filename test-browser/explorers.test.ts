@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { startBrowser } from '../test/support/browser.js';
+import { PETSTORE } from '../test/support/pets/petstore.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../test/support/start-app.js';
 import { violationsOn } from './support/accessibility.js';
 import { takePicture, violationsInThemes } from './support/pictures.js';
@@ -23,7 +24,7 @@ let app: TestApp;
 let browser: Browser;
 let tenant: Tenant;
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({ gateway: PETSTORE });
   browser = await startBrowser();
   tenant = await app.tenant();
 });

@@ -16,7 +16,7 @@ const visit = visits(async () => {
   return app;
 });
 
-const statusWith = async (token: string) => (await rest(app.url, '/v1/pets', { token })).status;
+const statusWith = async (token: string) => (await rest(app.url, '/v1/toys', { token })).status;
 const act = async (key: string, name: string) => {
   await visitor.page
     .getByRole('button', { name: `Actions for the key ${key}` })
@@ -56,7 +56,7 @@ test('Dashboard-5: a key is created and shown once, used, rolled with an overlap
   await page.reload();
   const row = rowOf(created.slice(0, 9));
   await row.waitFor();
-  expect(await row.innerText()).toMatch(/storefront[\s\S]*pets:read/);
+  expect(await row.innerText()).toMatch(/storefront[\s\S]*toys:read/);
   expect(await row.innerText()).not.toMatch(/never/);
 
   await act('storefront', 'Roll…');
@@ -151,7 +151,7 @@ test('Dashboard-32: the list tells why a key stops: it expires soon, was replace
   const { token, projectId, slug } = await app.tenant();
   const { apiKeys, projects } = app.app.services;
   const make = (name: string, expiresAtMs: number | null = null) =>
-    apiKeys.create(TEST_ACTOR, { projectId, name, scopes: ['pets:read', 'domains'], expiresAtMs });
+    apiKeys.create(TEST_ACTOR, { projectId, name, scopes: ['toys:read', 'domains'], expiresAtMs });
   const DAY_MS = 86_400_000;
   await make('long lived', Date.now() + 300 * DAY_MS);
   await make('short lived', Date.now() + 3.5 * DAY_MS);
@@ -181,7 +181,7 @@ test('Dashboard-32: the list tells why a key stops: it expires soon, was replace
   const textOf = (name: string, at = 0) => rowOf(name).nth(at).innerText();
   await rowOf('leaked').getByText('Banned').waitFor();
   expect(await textOf('leaked')).toMatch(
-    /pets:read\s+domains[\s\S]*Banned\s+Ends in (1 min )?\d+ s\s+10 strikes by node, .*\s+It did not wait: how to wait\s*$/,
+    /toys:read\s+domains[\s\S]*Banned\s+Ends in (1 min )?\d+ s\s+10 strikes by node, .*\s+It did not wait: how to wait\s*$/,
   );
   expect(await textOf('long lived')).toMatch(/Valid\s+Expires \d+ \w+ 20\d\d/);
   expect(await textOf('short lived')).toMatch(/Expires soon\s+in 3 days/);
@@ -200,12 +200,12 @@ test('Dashboard-32: the list tells why a key stops: it expires soon, was replace
   expect(visitor.complaints).toEqual([]);
 });
 
-test('Dashboard-82: the ban of a key is lifted in the list, also that of the session’s own key, and pets are read again', async () => {
+test('Dashboard-82: the ban of a key is lifted in the list, also that of the session’s own key, and toys are read again', async () => {
   const { token, projectId, slug } = await app.tenant();
   const { apiKeys, projects } = app.app.services;
-  const wanted = { projectId, name: 'mended client', scopes: ['pets:read'] as const, expiresAtMs: null };
+  const wanted = { projectId, name: 'mended client', scopes: ['toys:read'] as const, expiresAtMs: null };
   const mended = await apiKeys.create(TEST_ACTOR, wanted);
-  const codeWith = async (key: string) => (await rest(app.url, '/v1/pets', { token: key })).body.code;
+  const codeWith = async (key: string) => (await rest(app.url, '/v1/toys', { token: key })).body.code;
   await projects.change(TEST_ACTOR, slug, { plan: 'ENTERPRISE', perMinute: 60, perDay: 1 });
   await eventually('the day is spent', async () => (await codeWith(token)) === 'rate_limited_day');
   ahead.aheadMs += 120;
@@ -236,8 +236,8 @@ test('Dashboard-82: the ban of a key is lifted in the list, also that of the ses
     .click();
   expect(await page.getByRole('menuitem').allInnerTexts()).not.toContain('Lift ban…');
   await page.keyboard.press('Escape');
-  await page.getByRole('link', { name: 'Pets', exact: true }).click();
-  await page.getByText('No pet yet').waitFor();
+  await page.getByRole('link', { name: 'Toys', exact: true }).click();
+  await page.getByText('No toy yet').waitFor();
   await page.getByRole('link', { name: 'Activity' }).click();
   await page.getByText('lifted the ban of the key').first().waitFor();
   expect(visitor.complaints).toEqual([]);
@@ -254,7 +254,7 @@ test('Dashboard-90: a key shows which client makes its strikes, and leads to the
   for (const [at, agent] of agents.entries()) {
     await eventually('strikes', async () => {
       ahead.aheadMs += 120;
-      const { headers } = await rest(app.url, '/v1/pets', { token, headers: { 'user-agent': agent } });
+      const { headers } = await rest(app.url, '/v1/toys', { token, headers: { 'user-agent': agent } });
       return Number(headers.get('petstore-strikes')) === [3, 10][at];
     });
   }
@@ -285,7 +285,7 @@ test('Dashboard-44: a key is renamed, an ended one too, with names of any script
   const ended = await apiKeys.create(TEST_ACTOR, {
     projectId,
     name: 'ended',
-    scopes: ['pets:read'],
+    scopes: ['toys:read'],
     expiresAtMs: null,
   });
   await apiKeys.revoke(TEST_ACTOR, ended.key.id);
@@ -330,7 +330,7 @@ test('Dashboard-45: each key shows its requests of the last 24 hours as a sparkl
   const old = await apiKeys.create(TEST_ACTOR, {
     projectId,
     name: 'busy',
-    scopes: ['pets:read'],
+    scopes: ['toys:read'],
     expiresAtMs: null,
   });
   const successor = await apiKeys.roll(TEST_ACTOR, old.key.id, 86_400_000);

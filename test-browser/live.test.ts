@@ -27,15 +27,15 @@ const client = ({ token }: Pick<Tenant, 'token'>, url = app.url) => {
   return {
     add: async (name: string, status = 'available'): Promise<string> => {
       const input = { name, categoryId: '1', status };
-      return (await send('mutation($input: NewPet!) { createPet(input: $input) { id } }', { input }))
-        .createPet.id;
+      return (await send('mutation($input: NewToy!) { createToy(input: $input) { id } }', { input }))
+        .createToy.id;
     },
     change: (id: string, input: object) =>
-      send('mutation($id: ID!, $input: PetChanges!) { updatePet(id: $id, input: $input) { id } }', {
+      send('mutation($id: ID!, $input: ToyChanges!) { updateToy(id: $id, input: $input) { id } }', {
         id,
         input,
       }),
-    remove: (id: string) => send('mutation($id: ID!) { deletePet(id: $id) { id } }', { id }),
+    remove: (id: string) => send('mutation($id: ID!) { deleteToy(id: $id) { id } }', { id }),
   };
 };
 
@@ -52,19 +52,19 @@ function operations(): string[] {
   return sent;
 }
 
-async function openPets(token: string, path = '/pets', url = app.url): Promise<void> {
+async function openToys(token: string, path = '/toys', url = app.url): Promise<void> {
   visitor = await visit({ url });
   await visitor.signIn(token);
   await visitor.open(path);
 }
 
 describe('with a change log', () => {
-  test('LivePage-1: pets that another client adds, changes and deletes are shown within a second, and no list is read', async () => {
+  test('LivePage-1: toys that another client adds, changes and deletes are shown within a second, and no list is read', async () => {
     const owner = await app.tenant();
     await openLog(app, owner);
     const { add, change, remove } = client(owner);
     await add('Luna');
-    await openPets(owner.token);
+    await openToys(owner.token);
     await badge('Live').waitFor();
     const sent = operations();
     const id = await add('Rex');
@@ -73,7 +73,7 @@ describe('with a change log', () => {
       expect.stringContaining('Rex'),
       expect.stringContaining('Luna'),
     ]);
-    await takePicture(visitor.page, 'pets-live-1280-light', { fullPage: true });
+    await takePicture(visitor.page, 'toys-live-1280-light', { fullPage: true });
     await change(id, { name: 'Max', status: 'sold' });
     await row('Max').waitFor({ timeout: SOON_MS });
     expect(await rows().first().innerText()).toContain('sold');
@@ -84,39 +84,39 @@ describe('with a change log', () => {
     expect(visitor.complaints).toEqual([]);
   });
 
-  test('LivePage-2: a pet enters and leaves a filtered list with its status', async () => {
+  test('LivePage-2: a toy enters and leaves a filtered list with its status', async () => {
     const owner = await app.tenant();
     await openLog(app, owner);
     const { add, change } = client(owner);
     const id = await add('Rex');
-    await openPets(owner.token, '/pets?status=sold');
+    await openToys(owner.token, '/toys?status=sold');
     await badge('Live').waitFor();
-    await visitor.page.getByText('No pet is sold').waitFor();
+    await visitor.page.getByText('No toy is sold').waitFor();
     await change(id, { status: 'sold' });
     await row('Rex').waitFor({ timeout: SOON_MS });
     await add('Luna');
     await change(id, { status: 'pending' });
-    await visitor.page.getByText('No pet is sold').waitFor({ timeout: SOON_MS });
+    await visitor.page.getByText('No toy is sold').waitFor({ timeout: SOON_MS });
     expect(visitor.complaints).toEqual([]);
   });
 
-  test('LivePage-3: a full page stays full, its next page misses no pet, and one stream serves all pages', async () => {
+  test('LivePage-3: a full page stays full, its next page misses no toy, and one stream serves all pages', async () => {
     const owner = await app.tenant();
     await openLog(app, owner);
     const { add } = client(owner);
-    for (let at = 0; at < 30; at += 1) await add(`Pet ${at}`);
-    await openPets(owner.token);
+    for (let at = 0; at < 30; at += 1) await add(`Toy ${at}`);
+    await openToys(owner.token);
     await badge('Live').waitFor();
     const sent = operations();
-    for (let at = 30; at < 33; at += 1) await add(`Pet ${at}`);
-    await row('Pet 32').waitFor();
+    for (let at = 30; at < 33; at += 1) await add(`Toy ${at}`);
+    await row('Toy 32').waitFor();
     expect(await rows().count()).toBe(25);
     await visitor.page.getByRole('button', { name: 'Next' }).click();
     await visitor.page.getByText('Page 2').waitFor();
     const names = visitor.page.locator('tbody th');
     await eventually('the rest', async () => (await names.count()) === 8);
-    expect(await names.allInnerTexts()).toEqual(Array.from({ length: 8 }, (_, at) => `Pet ${7 - at}`));
-    expect(sent).not.toContain('PetChanges');
+    expect(await names.allInnerTexts()).toEqual(Array.from({ length: 8 }, (_, at) => `Toy ${7 - at}`));
+    expect(sent).not.toContain('ToyChanges');
     expect(visitor.complaints).toEqual([]);
   });
 
@@ -125,7 +125,7 @@ describe('with a change log', () => {
     await openLog(app, owner);
     const { add } = client(owner);
     await add('Luna');
-    await openPets(owner.token);
+    await openToys(owner.token);
     await badge('Live').waitFor();
     const { x = 0, y = 0 } = (await row('Luna').boundingBox()) ?? {};
     let isMoving = true;
@@ -148,12 +148,12 @@ describe('with a change log', () => {
     visitor = await visit();
     await visitor.page.clock.install();
     await visitor.signIn(owner.token);
-    await visitor.open('/pets');
+    await visitor.open('/toys');
     await badge('Live').waitFor();
     const ended = visitor.page.waitForEvent('requestfailed');
     await setHidden(true);
     await visitor.page.clock.fastForward(31_000);
-    expect((await ended).postDataJSON().operationName).toBe('PetChanges');
+    expect((await ended).postDataJSON().operationName).toBe('ToyChanges');
     await add('Rex');
     await setHidden(false);
     await row('Rex').waitFor();
@@ -168,7 +168,7 @@ describe('with a change log', () => {
       await openLog(other, owner);
       const { add } = client(owner, other.url);
       await add('Luna');
-      await openPets(owner.token, '/pets', other.url);
+      await openToys(owner.token, '/toys', other.url);
       await badge('Live').waitFor();
       const sent = operations();
       const lost = badge('Reconnects in').waitFor();
@@ -179,7 +179,7 @@ describe('with a change log', () => {
       await badge('Live').waitFor();
       await add('Max');
       await row('Max').waitFor({ timeout: SOON_MS });
-      expect(new Set(sent)).toEqual(new Set(['PetChanges']));
+      expect(new Set(sent)).toEqual(new Set(['ToyChanges']));
     } finally {
       await visitor.leave();
       await next?.close();
@@ -191,7 +191,7 @@ describe('with a change log', () => {
 test('LivePage-9: a key that is revoked ends the session within a second, although the page asks for nothing', async () => {
   const owner = await app.tenant();
   await openLog(app, owner);
-  await openPets(owner.token);
+  await openToys(owner.token);
   await badge('Live').waitFor();
   await app.app.services.apiKeys.revoke(TEST_ACTOR, owner.keyId);
   await visitor.page.getByText('no longer accepted').waitFor({ timeout: SOON_MS });
@@ -206,7 +206,7 @@ describe('without a stream', () => {
     visitor = await visit();
     await visitor.page.clock.install();
     await visitor.signIn(owner.token);
-    await visitor.open('/pets');
+    await visitor.open('/toys');
     await badge('Updated every minute').waitFor();
     const sent = operations();
     await add('Rex');
@@ -214,8 +214,8 @@ describe('without a stream', () => {
     expect(sent).toEqual([]);
     await visitor.page.clock.fastForward(2_000);
     await row('Rex').waitFor();
-    expect(sent).toEqual(['Pets']);
-    await takePicture(visitor.page, 'pets-polled-1280-light', { fullPage: true });
+    expect(sent).toEqual(['Toys']);
+    await takePicture(visitor.page, 'toys-polled-1280-light', { fullPage: true });
     await openLog(app, owner);
     await visitor.page.clock.fastForward(61_000);
     await badge('Live').waitFor();
@@ -230,7 +230,7 @@ describe('without a stream', () => {
     visitor = await visit({ provokes: [429] });
     await visitor.page.clock.install();
     await visitor.signIn(owner.token);
-    await visitor.open('/pets');
+    await visitor.open('/toys');
     await badge('Updated every minute').waitFor();
     for (const leave of others) leave();
     await add('Rex');
@@ -259,7 +259,7 @@ async function follow({ token }: Tenant): Promise<() => void> {
       'content-type': 'application/json',
       accept: 'text/event-stream',
     },
-    body: JSON.stringify({ query: 'subscription { petChanges { cursor } }' }),
+    body: JSON.stringify({ query: 'subscription { toyChanges { cursor } }' }),
     signal: controller.signal,
   });
   expect(response.status).toBe(200);

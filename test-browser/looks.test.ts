@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser, Page, ViewportSize } from 'playwright-core';
 import { startBrowser } from '../test/support/browser.js';
 import { type DomainRig, letGo, startDomainRig } from '../test/support/domains/domain-rig.js';
-import { SCOPES } from '../test/support/gateway/tested-gateway.js';
+import { PETSTORE } from '../test/support/pets/petstore.js';
 import { TEST_ACTOR } from '../test/support/start-app.js';
 import { type LivedInProject, livedInProject } from './support/lived-in-project.js';
 import { violationsInThemes } from './support/pictures.js';
@@ -12,7 +12,7 @@ let rig: DomainRig;
 let browser: Browser;
 let project: LivedInProject;
 beforeAll(async () => {
-  rig = await startDomainRig('sqlite');
+  rig = await startDomainRig('sqlite', { gateway: PETSTORE });
   letGo(rig.clock);
   browser = await startBrowser();
   project = await livedInProject(rig);
@@ -214,7 +214,7 @@ beforeAll(async () => {
   visitor = await visit(browser, rig.url);
   // Opening all pages within a minute, after the project was made, exceeds the allowance of one key.
   const { projectId } = project;
-  const wanted = { projectId, name: 'of all pages', scopes: SCOPES, expiresAtMs: null };
+  const wanted = { projectId, name: 'of all pages', scopes: PETSTORE.scopes.all, expiresAtMs: null };
   const { token } = await rig.app.services.apiKeys.create(TEST_ACTOR, wanted);
   await visitor.signIn(token);
 });

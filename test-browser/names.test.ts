@@ -61,17 +61,17 @@ afterAll(async () => {
   await app?.stop();
 });
 
-test('Dashboard-7: names of pets appear as text in the list, in the editor and in the message after saving', async () => {
+test('Dashboard-7: names of toys appear as text in the list, in the editor and in the message after saving', async () => {
   const { token } = tenant;
   for (const name of HOSTILE) {
     const variables = { input: { name, categoryId: '1' } };
-    await graphql(app.url, 'mutation($input: NewPet!) { createPet(input: $input) { id } }', {
+    await graphql(app.url, 'mutation($input: NewToy!) { createToy(input: $input) { id } }', {
       token,
       variables,
     });
   }
   const { page } = visitor;
-  await page.getByRole('link', { name: 'Pets', exact: true }).click();
+  await page.getByRole('link', { name: 'Toys', exact: true }).click();
   await page.getByText('Page 1').waitFor();
   const first = await page.locator('tbody th').allTextContents();
   await page.getByRole('button', { name: 'Next' }).click();
@@ -91,7 +91,7 @@ test('Dashboard-24: names of keys appear as text in the list, its menu and its d
     await app.app.services.apiKeys.create(TEST_ACTOR, {
       projectId,
       name,
-      scopes: ['pets:read'],
+      scopes: ['toys:read'],
       expiresAtMs: null,
     });
   }

@@ -46,8 +46,8 @@ test('Dashboard-3: the plot shows real traffic of both doors, and updates withou
   await plot('Requests in the last hour, by API').waitFor();
   expect(await counted('REST')).toBeNull();
 
-  for (let sent = 0; sent < 7; sent += 1) await rest(app.url, '/v1/pets', { token });
-  for (let sent = 0; sent < 6; sent += 1) await graphql(app.url, '{ pets { nodes { id } } }', { token });
+  for (let sent = 0; sent < 7; sent += 1) await rest(app.url, '/v1/toys', { token });
+  for (let sent = 0; sent < 6; sent += 1) await graphql(app.url, '{ toys { nodes { id } } }', { token });
   await refresh();
   await eventually('the plot has the new requests', async () => (await counted('REST')) === 7);
   expect(await counted('GraphQL')).toBe(6);
@@ -72,16 +72,16 @@ test('Dashboard-3: the plot shows real traffic of both doors, and updates withou
 
 test('Dashboard-46: the time and the dimension are kept in the address, and every dimension has the same sum', async () => {
   const { token } = await app.tenant();
-  for (let sent = 0; sent < 3; sent += 1) await rest(app.url, '/v1/pets', { token });
-  await rest(app.url, '/v1/pets/1', { token });
-  await graphql(app.url, 'query Shelf { pets { nodes { id } } }', { token });
+  for (let sent = 0; sent < 3; sent += 1) await rest(app.url, '/v1/toys', { token });
+  await rest(app.url, '/v1/toys/1', { token });
+  await graphql(app.url, 'query Shelf { toys { nodes { id } } }', { token });
   visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
   await choose('24 hours');
   await choose('Operation');
   await plot('Requests in the last 24 hours, by operation').waitFor();
-  expect([await counted('listPets'), await counted('getPet'), await counted('Shelf')]).toEqual([3, 1, 1]);
+  expect([await counted('listToys'), await counted('getToy'), await counted('Shelf')]).toEqual([3, 1, 1]);
   expect(new URL(page.url()).search).toBe('?window=day&by=operation');
   await choose('Status');
   await plot('Requests in the last 24 hours, by status').waitFor();
@@ -113,8 +113,8 @@ test('Dashboard-46: the time and the dimension are kept in the address, and ever
 
 test('Dashboard-47: the tooltip of the plot follows the pointer and the keyboard', async () => {
   const { token } = await app.tenant();
-  for (let sent = 0; sent < 4; sent += 1) await rest(app.url, '/v1/pets', { token });
-  await rest(app.url, '/v1/pets/1', { token });
+  for (let sent = 0; sent < 4; sent += 1) await rest(app.url, '/v1/toys', { token });
+  await rest(app.url, '/v1/toys/1', { token });
   visitor = await visit();
   const { page } = visitor;
   await visitor.open('/?window=month&by=operation');
@@ -126,8 +126,8 @@ test('Dashboard-47: the tooltip of the plot follows the pointer and the keyboard
   const box = await bars.boundingBox();
   if (!box) throw new Error('the plot is not visible');
   await page.mouse.move(box.x + box.width - 5, box.y + 40);
-  await tooltip.getByText('listPets').waitFor();
-  expect(await tooltip.innerText()).toMatch(/UTC[\s\S]*listPets\s+4[\s\S]*1 error/);
+  await tooltip.getByText('listToys').waitFor();
+  expect(await tooltip.innerText()).toMatch(/UTC[\s\S]*listToys\s+4[\s\S]*1 error/);
   expect((await tooltip.boundingBox())?.x ?? 0).toBeGreaterThan(box.x);
   const newest = await tooltip.locator('p').first().innerText();
   await page.mouse.move(box.x + box.width / 3, box.y + 40);
@@ -137,13 +137,13 @@ test('Dashboard-47: the tooltip of the plot follows the pointer and the keyboard
 
   const cursor = page.getByRole('slider', { name: /the bar to read$/ });
   await cursor.focus();
-  await tooltip.getByText('listPets').waitFor();
-  expect(await cursor.getAttribute('aria-valuetext')).toMatch(/UTC: \d+ requests; .*listPets 4.*; 1 error$/);
+  await tooltip.getByText('listToys').waitFor();
+  expect(await cursor.getAttribute('aria-valuetext')).toMatch(/UTC: \d+ requests; .*listToys 4.*; 1 error$/);
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('ArrowLeft');
   expect(await cursor.getAttribute('aria-valuetext')).toMatch(/UTC: 0 requests$/);
   await page.keyboard.press('End');
-  await tooltip.getByText('listPets').waitFor();
+  await tooltip.getByText('listToys').waitFor();
   await page.keyboard.press('Escape');
   await tooltip.waitFor({ state: 'detached' });
   expect(visitor.complaints).toEqual([]);
@@ -153,19 +153,19 @@ test('Dashboard-48: two sentences and two tables tell which key spent the quota,
   const { token, projectId } = await app.tenant();
   const { apiKeys } = app.app.services;
   const make = async (name: string) =>
-    apiKeys.create(TEST_ACTOR, { projectId, name, scopes: ['pets:read', 'pets:write'], expiresAtMs: null });
+    apiKeys.create(TEST_ACTOR, { projectId, name, scopes: ['toys:read', 'toys:write'], expiresAtMs: null });
   const [greedy, calm] = [await make('متجر 🐈'), await make('x'.repeat(255))];
   // Few requests can spend many units.
-  const three = 'query Home { a: pets { nodes { id } } b: pets { nodes { id } } c: pets { nodes { id } } }';
+  const three = 'query Home { a: toys { nodes { id } } b: toys { nodes { id } } c: toys { nodes { id } } }';
   for (let sent = 0; sent < 4; sent += 1) await graphql(app.url, three, greedy);
-  for (let sent = 0; sent < 5; sent += 1) await rest(app.url, '/v1/pets', calm);
-  for (let sent = 0; sent < 3; sent += 1) await rest(app.url, '/v1/pets/1', calm);
-  await rest(app.url, '/v1/pets', { ...calm, method: 'POST', body: { name: 'Rex', categoryId: 1 } });
+  for (let sent = 0; sent < 5; sent += 1) await rest(app.url, '/v1/toys', calm);
+  for (let sent = 0; sent < 3; sent += 1) await rest(app.url, '/v1/toys/1', calm);
+  await rest(app.url, '/v1/toys', { ...calm, method: 'POST', body: { name: 'Rex', categoryId: 1 } });
   visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
   await page.getByText('متجر 🐈 spent 57% of the quota units in the last hour.').waitFor();
-  await page.getByText('getPet failed most in the last hour: 3 of 3 requests (100%).').waitFor();
+  await page.getByText('getToy failed most in the last hour: 3 of 3 requests (100%).').waitFor();
 
   const keys = 'Usage by key in the last hour';
   expect(await rowOf(keys, greedy.key.prefix).innerText()).toMatch(
@@ -188,18 +188,18 @@ test('Dashboard-48: two sentences and two tables tell which key spent the quota,
 
 test('Dashboard-52: one click leads from an error to the requests behind it; the dashboard’s own operations are one row', async () => {
   const { token } = await app.tenant();
-  await rest(app.url, '/v1/pets', { token });
-  for (let sent = 0; sent < 2; sent += 1) await rest(app.url, '/v1/pets/1', { token });
+  await rest(app.url, '/v1/toys', { token });
+  for (let sent = 0; sent < 2; sent += 1) await rest(app.url, '/v1/toys/1', { token });
   visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
   const operations = 'Usage by operation in the last hour';
   const search = () => Object.fromEntries(new URL(page.url()).searchParams);
-  await rowOf(operations, 'getPet').getByRole('link', { name: '2 errors: show the requests' }).click();
+  await rowOf(operations, 'getToy').getByRole('link', { name: '2 errors: show the requests' }).click();
   await page.getByRole('heading', { name: 'Requests' }).waitFor();
-  expect(search()).toEqual({ operation: 'getPet', outcome: 'FAILED' });
+  expect(search()).toEqual({ operation: 'getToy', outcome: 'FAILED' });
   await eventually('both requests are listed', async () => {
-    return (await page.getByRole('row').filter({ hasText: 'getPet' }).count()) === 2;
+    return (await page.getByRole('row').filter({ hasText: 'getToy' }).count()) === 2;
   });
   await page.goBack();
   await page.getByRole('link', { name: '2 requests', exact: true }).click();
@@ -226,9 +226,9 @@ test('Dashboard-49: the quick start has the prefix of the key, and is copied; th
   await visitor.signIn(token);
   const quickStart = page.getByRole('region', { name: 'Quick start' });
   for (const [language, pattern] of [
-    ['curl', /^API_KEY='(pk_\w+)…'[\s\S]*curl "http[^"]+\/v1\/pets\?limit=3"/],
-    ['fetch', /^const key = '(pk_\w+)…'[\s\S]*await fetch\('http[^']+\/v1\/pets\?limit=3'/],
-    ['GraphQL', /^API_KEY='(pk_\w+)…'[\s\S]*curl http\S+\/graphql[\s\S]*pets\(first: 3\)/],
+    ['curl', /^API_KEY='(pk_\w+)…'[\s\S]*curl "http[^"]+\/v1\/toys\?limit=3"/],
+    ['fetch', /^const key = '(pk_\w+)…'[\s\S]*await fetch\('http[^']+\/v1\/toys\?limit=3'/],
+    ['GraphQL', /^API_KEY='(pk_\w+)…'[\s\S]*curl http\S+\/graphql[\s\S]*toys\(first: 3\)/],
   ] as const) {
     await choose(language);
     await quickStart.getByRole('button', { name: 'Copy the snippet' }).click();
@@ -249,7 +249,7 @@ test('Dashboard-49: the quick start has the prefix of the key, and is copied; th
 });
 
 test('Dashboard-50: a key without the scope keys sees everything except the usage by key, and is told so', async () => {
-  const { token } = await app.tenant({ scopes: ['pets:read'] });
+  const { token } = await app.tenant({ scopes: ['toys:read'] });
   visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
@@ -282,7 +282,7 @@ test('Dashboard-51: a spent allowance disables the button and counts down, under
 
 test('Dashboard-79: the overview leaves out the reads of dashboards, and the switch of the page Requests shows them', async () => {
   const { token } = await app.tenant();
-  for (let sent = 0; sent < 3; sent += 1) await rest(app.url, '/v1/pets', { token });
+  for (let sent = 0; sent < 3; sent += 1) await rest(app.url, '/v1/toys', { token });
   visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
@@ -307,7 +307,7 @@ test('Dashboard-80: a fresh project shows the quick start first; it waits for th
   await page.getByText('Waiting for your first request…').waitFor();
   const heads = () => page.getByRole('heading', { level: 2 }).allInnerTexts();
   expect((await heads())[0]).toBe('Quick start');
-  await rest(app.url, '/v1/pets', { token });
+  await rest(app.url, '/v1/toys', { token });
   await page.getByText('Your first request has arrived.').waitFor();
   expect((await heads())[0]).toBe('Quick start');
   await page.reload();
@@ -321,7 +321,7 @@ test.each([390, 1280, 1920])(
   'Dashboard-81: at %i px the overview shifts its layout by less than 0.1 until it is complete',
   async (width) => {
     const { token } = await app.tenant();
-    for (let sent = 0; sent < 5; sent += 1) await rest(app.url, `/v1/pets/${sent}`, { token });
+    for (let sent = 0; sent < 5; sent += 1) await rest(app.url, `/v1/toys/${sent}`, { token });
     visitor = await visit({ width });
     const { page } = visitor;
     await visitor.signIn(token);
@@ -357,7 +357,7 @@ test('Dashboard-18: bars count down; a spent quota and a ban show when they end'
     before,
   );
 
-  for (let sent = 0; sent < 61; sent += 1) await rest(app.url, '/v1/pets', { token });
+  for (let sent = 0; sent < 61; sent += 1) await rest(app.url, '/v1/toys', { token });
   await page.getByRole('button', { name: 'Refresh' }).click();
   await page
     .getByText(/The quota of this minute is spent|temporarily banned/)
@@ -365,7 +365,7 @@ test('Dashboard-18: bars count down; a spent quota and a ban show when they end'
     .waitFor();
   for (let sent = 0; sent < 60; sent += 1) {
     ahead.aheadMs += 120;
-    await rest(app.url, '/v1/pets', { token });
+    await rest(app.url, '/v1/toys', { token });
   }
   await page.getByRole('button', { name: 'Refresh' }).click();
   await page.getByText('This API key is temporarily banned.').first().waitFor();
@@ -377,7 +377,7 @@ test('Dashboard-18: bars count down; a spent quota and a ban show when they end'
 test('Dashboard-19: the open overview spends nothing of the plan, at most a tenth of the key’s allowance, and nothing once paused', async () => {
   const { token } = await app.tenant({ plan: 'FREE' });
   // A project without a request is looked at more often.
-  await rest(app.url, '/v1/pets', { token });
+  await rest(app.url, '/v1/toys', { token });
   visitor = await visit();
   const { page } = visitor;
   let asked = 0;

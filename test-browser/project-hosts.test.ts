@@ -62,7 +62,7 @@ test("Reference-16: on a project's host each page shows the project's name and t
   for (const [path, title] of [
     ['/', 'Zoë & Söhne · API reference'],
     ['/v1/docs/authentication', 'Authentication · Zoë & Söhne · API reference'],
-    ['/v1/docs/createPet', 'Add an animal · Zoë & Söhne · API reference'],
+    ['/v1/docs/createToy', 'Add an animal · Zoë & Söhne · API reference'],
     ['/graphiql', 'GraphiQL · Zoë & Söhne'],
     ['/nothing', 'Not found · Zoë & Söhne'],
   ] as const) {
@@ -96,7 +96,7 @@ test('Reference-17: on the platform the introduction names the addresses of the 
     'https://staging.example.com/v1',
   ]);
   const sample = page.getByRole('region', { name: 'First request: curl' });
-  expect(await sample.innerText()).toContain(`${other.url}/v1/pets`);
+  expect(await sample.innerText()).toContain(`${other.url}/v1/toys`);
   await leave();
   await other.stop();
 });
@@ -113,7 +113,7 @@ test('Reference-4: thirty hostile names of projects are text on the page, and ch
       void dialog.dismiss();
     });
     await page.goto(`${url}/v1/docs`);
-    await page.getByText('Pets API').first().waitFor({ state: 'detached' });
+    await page.getByText('Toys API').first().waitFor({ state: 'detached' });
     const texts = await page.locator('h1 bdi, .site-brand bdi').allTextContents();
     const label = await page.locator('.site-nav').getAttribute('aria-label');
     const elements = await page.evaluate('document.querySelectorAll("*").length');

@@ -40,7 +40,7 @@ test('RequestsPage-1: a new request appears by itself, with its key, API, operat
   const { key, token } = await app.app.services.apiKeys.create(TEST_ACTOR, {
     projectId: tenant.projectId,
     name: 'storefront',
-    scopes: ['pets:read'],
+    scopes: ['toys:read'],
     expiresAtMs: null,
   });
   visitor = await visit();
@@ -48,14 +48,14 @@ test('RequestsPage-1: a new request appears by itself, with its key, API, operat
   const { page } = visitor;
   await page.getByText('No request yet').waitFor();
   await page.getByText('Live', { exact: true }).waitFor();
-  await rest(app.url, '/v1/pets/1', { token });
+  await rest(app.url, '/v1/toys/1', { token });
   await shows(1);
   const row = await page.locator('.request-row').innerText();
-  expect(row).toMatch(/404\s+NOT_FOUND\s+getPet\s+REST\s+storefront/);
+  expect(row).toMatch(/404\s+NOT_FOUND\s+getToy\s+REST\s+storefront/);
   expect(row).toContain(key.prefix);
-  await graphql(app.url, 'query Shelf { pets(first: 1) { nodes { id } } }', { token });
+  await graphql(app.url, 'query Shelf { toys(first: 1) { nodes { id } } }', { token });
   await shows(2);
-  expect(await operations()).toEqual(['Shelf', 'getPet']);
+  expect(await operations()).toEqual(['Shelf', 'getToy']);
   expect(visitor.complaints).toEqual([]);
 });
 
@@ -64,16 +64,16 @@ test('RequestsPage-14: at 1280 px the operation alone is cut: times and keys are
   const wanted = {
     projectId,
     name: 'storefront, staging',
-    scopes: ['pets:read'] as const,
+    scopes: ['toys:read'] as const,
     expiresAtMs: null,
   };
   const { key } = await app.app.services.apiKeys.create(TEST_ACTOR, wanted);
   const facts = {
-    operation: 'apiKeys,domains,pets,project,rateLimit',
+    operation: 'apiKeys,domains,toys,project,rateLimit',
     status: 429,
     code: 'RATE_LIMITED_DAY',
   };
-  const requests = [facts, { operation: 'listPets' }];
+  const requests = [facts, { operation: 'listToys' }];
   await logRequests(app, { projectId, keyId: key.id }, requests, Date.now() - 38 * 60_000);
   visitor = await visit();
   await openRequests({ token });
@@ -87,7 +87,7 @@ test('RequestsPage-14: at 1280 px the operation alone is cut: times and keys are
       );
   expect(await page.locator('.request-time time').first().innerText()).toBe('38 minutes ago');
   expect(await cut()).toEqual([]);
-  expect(await operations()).toContain('listPets');
+  expect(await operations()).toContain('listToys');
   expect(visitor.complaints).toEqual([]);
 });
 
@@ -95,12 +95,12 @@ test('RequestsPage-2: the filters are in the URL under the names of RequestFilte
   const tenant = await app.tenant();
   await logRequests(app, tenant, [
     {},
-    { operation: 'getPet', status: 404, code: 'NOT_FOUND', outcome: 'failed' },
+    { operation: 'getToy', status: 404, code: 'NOT_FOUND', outcome: 'failed' },
     { door: 'graphql', operation: 'Shelf' },
     { status: 429, code: 'RATE_LIMITED_DAY', outcome: 'refused', units: 0 },
     { keyId: 1n, requestId: 'the-wanted-one' },
   ]);
-  for (const path of ['/v1/pets/1', '/v1/pets']) await rest(app.url, path, tenant);
+  for (const path of ['/v1/toys/1', '/v1/toys']) await rest(app.url, path, tenant);
   visitor = await visit();
   const { page } = visitor;
   await openRequests(tenant);
@@ -110,12 +110,12 @@ test('RequestsPage-2: the filters are in the URL under the names of RequestFilte
   expect(address()).toBe('?outcome=FAILED');
   await page.reload();
   await shows(2);
-  await page.getByLabel('Operation').selectOption('getPet');
+  await page.getByLabel('Operation').selectOption('getToy');
   await page.getByLabel('Status').selectOption('404');
   await page.getByLabel('API', { exact: true }).selectOption('REST');
   await page.getByLabel('API key').selectOption({ label: `test (${tenant.token.slice(0, 9)}…)` });
   await shows(2);
-  const expected = `?operation=getPet&outcome=FAILED&status=404&door=REST&keyId=${tenant.keyId}`;
+  const expected = `?operation=getToy&outcome=FAILED&status=404&door=REST&keyId=${tenant.keyId}`;
   expect([...new URLSearchParams(address())].sort()).toEqual([...new URLSearchParams(expected)].sort());
   await page.goBack();
   expect(address()).not.toContain('keyId');
@@ -198,16 +198,16 @@ test('RequestsPage-4: older requests load on demand; how many were left out is s
 
 test('RequestsPage-5: while a request is open, newer ones wait and move nothing', async () => {
   const tenant = await app.tenant();
-  await rest(app.url, '/v1/pets', tenant);
+  await rest(app.url, '/v1/toys', tenant);
   visitor = await visit();
   const { page } = visitor;
   await openRequests(tenant);
   await shows(1);
-  await page.getByRole('button', { name: 'listPets' }).click();
-  await rest(app.url, '/v1/pets/1', tenant);
+  await page.getByRole('button', { name: 'listToys' }).click();
+  await rest(app.url, '/v1/toys/1', tenant);
   const newer = page.getByRole('button', { name: /^Show .*newer/ });
   await newer.waitFor();
-  expect(await operations()).toEqual(['listPets']);
+  expect(await operations()).toEqual(['listToys']);
   await newer.click();
   await shows(2);
   expect(visitor.complaints).toEqual([]);
@@ -215,7 +215,7 @@ test('RequestsPage-5: while a request is open, newer ones wait and move nothing'
 
 test('RequestsPage-6: all requests that match are exported as CSV', async () => {
   const tenant = await app.tenant();
-  const failed = { operation: 'getPet', status: 404, code: 'NOT_FOUND', outcome: 'failed' as const };
+  const failed = { operation: 'getToy', status: 404, code: 'NOT_FOUND', outcome: 'failed' as const };
   await logRequests(
     app,
     tenant,
@@ -235,14 +235,14 @@ test('RequestsPage-6: all requests that match are exported as CSV', async () => 
   expect(lines).toHaveLength(130);
   const { prefix } = await app.app.services.apiKeys.get(tenant.keyId);
   expect(lines[0]).toMatch(
-    new RegExp(`^20.*Z,req-\\d+,REST,getPet,404,NOT_FOUND,FAILED,1.84,1,${tenant.keyId},test,${prefix}$`),
+    new RegExp(`^20.*Z,req-\\d+,REST,getToy,404,NOT_FOUND,FAILED,1.84,1,${tenant.keyId},test,${prefix}$`),
   );
   await page.getByText('Exported 130 requests.').waitFor();
   expect(visitor.complaints).toEqual([]);
 });
 
 test('RequestsPage-7: an empty list says why: no scope, no match, or no log', async () => {
-  const { token } = await app.tenant({ scopes: ['pets:read'] });
+  const { token } = await app.tenant({ scopes: ['toys:read'] });
   visitor = await visit();
   await openRequests({ token });
   await visitor.page.getByText('It lacks the scope keys').waitFor();
@@ -289,18 +289,18 @@ test('RequestsPage-10: the list stays while the gateway is away, the badge says 
   let second: GatewayProcess | undefined;
   try {
     const token = await createTenant(database.url);
-    await rest(url, '/v1/pets', { token });
+    await rest(url, '/v1/toys', { token });
     visitor = await visit({ url, provokes: [503] });
     await openRequests({ token });
     const { page } = visitor;
     await shows(1);
     await first.kill('SIGKILL');
     await page.getByText(/^Reconnects in/).waitFor();
-    expect(await operations()).toEqual(['listPets']);
+    expect(await operations()).toEqual(['listToys']);
     expect(await page.locator('.notice').count()).toBe(0);
     second = await startGateway({ env });
     await page.getByText('Live', { exact: true }).waitFor({ timeout: 70_000 });
-    await rest(url, '/v1/pets/1', { token });
+    await rest(url, '/v1/toys/1', { token });
     await shows(2);
     // The browser logs each failed connection.
     expect(visitor.complaints.filter((text) => !text.includes('net::ERR_'))).toEqual([]);
@@ -343,7 +343,7 @@ test('RequestsPage-9: names of keys in any script, and of any length, stay on th
     const { key } = await app.app.services.apiKeys.create(TEST_ACTOR, {
       projectId: tenant.projectId,
       name,
-      scopes: ['pets:read'],
+      scopes: ['toys:read'],
       expiresAtMs: null,
     });
     await logRequests(
@@ -374,19 +374,19 @@ test.each([390, 1280, 1920])(
     const { key } = await app.app.services.apiKeys.create(TEST_ACTOR, {
       projectId: tenant.projectId,
       name: 'k'.repeat(255),
-      scopes: ['pets:read'],
+      scopes: ['toys:read'],
       expiresAtMs: null,
     });
     await logRequests(app, tenant, [
       { keyId: key.id, ...longest, status: 400, code: 'GRAPHQL_VALIDATION_FAILED', outcome: 'failed' },
       { keyId: key.id, ...longest, door: 'graphql', code: 'PERSISTED_QUERY_NOT_FOUND', outcome: 'failed' },
-      { operation: 'createPet', status: 201, durationUs: 4_800_000 },
+      { operation: 'createToy', status: 201, durationUs: 4_800_000 },
       { operation: 'Shelf', door: 'graphql' },
     ]);
     visitor = await visit({ width });
     const { page } = visitor;
     await openRequests(tenant, '?dashboard=shown');
-    await page.getByText('createPet').first().waitFor();
+    await page.getByText('createToy').first().waitFor();
     const rows = page.locator('.request-row');
     const heights = await rows.evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height));
     // The last row has no line below it.
@@ -397,7 +397,7 @@ test.each([390, 1280, 1920])(
         .getByText(text, { exact: true })
         .first()
         .evaluate((element) => element.scrollWidth <= element.clientWidth || element.clientWidth === 0);
-    for (const short of ['createPet', 'Shelf', '201'])
+    for (const short of ['createToy', 'Shelf', '201'])
       expect([short, await isWhole(short)]).toEqual([short, true]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(
       0,

@@ -29,7 +29,7 @@ test('Dashboard-1: one sign-in holds for all pages and tabs, and signing out in 
   expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain(token);
 
   const others = await Promise.all(
-    ['/dashboard/', '/', '/v1/docs/listPets', '/graphiql'].map(async (path) => {
+    ['/dashboard/', '/', '/v1/docs/listToys', '/graphiql'].map(async (path) => {
       const other = await context.newPage();
       await other.goto(`${app.url}${path}`);
       return other;
@@ -110,7 +110,7 @@ test('Dashboard-11: a key without scopes sees which scopes it lacks, and the pag
   await visitor.signIn(token);
   await page.getByText('This API key has no scopes.').waitFor();
   for (const [name, scope] of [
-    ['Pets', 'pets:read'],
+    ['Toys', 'toys:read'],
     ['Domains', 'domains'],
     ['API keys', 'keys'],
   ] as const) {
@@ -138,7 +138,7 @@ test('Dashboard-86: the browser that was signed in with a key tells its owner th
   // The clock of a computer may be behind.
   await page.clock.setFixedTime(app.clock.now - 240_000);
   const answers = await Promise.all(
-    [revoked, expired].map((key) => rest(app.url, '/v1/pets', { token: key })),
+    [revoked, expired].map((key) => rest(app.url, '/v1/toys', { token: key })),
   );
   const [first, second] = answers.map(({ body }) => body);
   expect(first).toEqual(second);

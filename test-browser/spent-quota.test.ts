@@ -16,14 +16,14 @@ const visit = visits(async () => {
   return app;
 });
 
-const read = (token: string) => rest(app.url, '/v1/pets', { token });
+const read = (token: string) => rest(app.url, '/v1/toys', { token });
 
 async function leakedKeyOf({ projectId }: Tenant): Promise<string> {
-  const wanted = { projectId, name: 'leaked', scopes: ['pets:read'] as const, expiresAtMs: null };
+  const wanted = { projectId, name: 'leaked', scopes: ['toys:read'] as const, expiresAtMs: null };
   return (await app.app.services.apiKeys.create(TEST_ACTOR, wanted)).token;
 }
 
-/** Sets a day quota of five requests for pets, and spends it. */
+/** Sets a day quota of five requests for toys, and spends it. */
 async function spendDay({ slug }: Tenant, token: string): Promise<void> {
   const quota = { plan: 'ENTERPRISE', perMinute: 60, perDay: 5 } as const;
   await app.app.services.projects.change(TEST_ACTOR, slug, quota);
@@ -59,9 +59,9 @@ test('Dashboard-14: with a spent day quota the dashboard opens, says what still 
   await revokeLeakedKey();
   await takePicture(page, 'spent-day-keys', { fullPage: true });
   expect((await read(leaked)).status).toBe(401);
-  await page.getByRole('link', { name: 'Pets', exact: true }).click();
-  await page.getByText('Pets can be read and changed again from midnight UTC on.').waitFor();
-  await takePicture(page, 'spent-day-pets', { fullPage: true });
+  await page.getByRole('link', { name: 'Toys', exact: true }).click();
+  await page.getByText('Toys can be read and changed again from midnight UTC on.').waitFor();
+  await takePicture(page, 'spent-day-toys', { fullPage: true });
   expect(visitor.complaints).toEqual([]);
 });
 
@@ -101,7 +101,7 @@ test('Dashboard-33: a spent quota has one banner; the button waits for the end o
   // The quota spent in this minute must still be spent when the page shows it.
   ahead.aheadMs += 60_000 - ((Date.now() + ahead.aheadMs) % 60_000);
   await eventually('the minute is spent', async () => (await read(owner.token)).status === 429);
-  await page.getByRole('link', { name: 'Pets', exact: true }).click();
+  await page.getByRole('link', { name: 'Toys', exact: true }).click();
   const retry = page.getByRole('button', { name: /^Try again/ });
   await page.getByText('The quota of this minute is spent.').waitFor();
   expect(await retry.innerText()).toMatch(/^Try again \((1 min )?\d+ s\)$/);
@@ -115,7 +115,7 @@ test('Dashboard-33: a spent quota has one banner; the button waits for the end o
   );
   ahead.aheadMs += 60_000;
   await page.clock.install();
-  // A slow machine clicks late: without this, the page has already read the pets again.
+  // A slow machine clicks late: without this, the page has already read the toys again.
   let isClicked = false;
   await page.route('**/graphql', async (route) => {
     await eventually('the click', () => isClicked);
@@ -124,7 +124,7 @@ test('Dashboard-33: a spent quota has one banner; the button waits for the end o
   await page.clock.runFor(61_000);
   await page.getByRole('button', { name: 'Try again', exact: true }).click();
   isClicked = true;
-  await page.getByText('No pet yet').waitFor();
+  await page.getByText('No toy yet').waitFor();
   expect(await page.locator('.notice').count()).toBe(0);
   expect(visitor.complaints).toEqual([]);
 });
@@ -147,31 +147,31 @@ test('Dashboard-34: a key without operations left opens the dashboard by itself 
   expect(visitor.complaints).toEqual([]);
 });
 
-test('Dashboard-76: while the quota is spent, reloads and forms send no request for pets, and make no strike', async () => {
+test('Dashboard-76: while the quota is spent, reloads and forms send no request for toys, and make no strike', async () => {
   const owner = await publishedTenant(app);
   await spendDay(owner, await leakedKeyOf(owner));
   visitor = await visit();
   const { page } = visitor;
-  const sent = { pets: 0, others: 0 };
+  const sent = { toys: 0, others: 0 };
   page.on('request', (request) => {
     if (!request.url().endsWith('/graphql')) return;
-    const isAboutPets = /"operationName":"\w*Pets?"/.test(request.postData() ?? '');
-    sent[isAboutPets ? 'pets' : 'others'] += 1;
+    const isAboutToys = /"operationName":"\w*Toys?"/.test(request.postData() ?? '');
+    sent[isAboutToys ? 'toys' : 'others'] += 1;
   });
   await visitor.signIn(owner.token);
-  await page.getByRole('link', { name: 'Pets', exact: true }).click();
+  await page.getByRole('link', { name: 'Toys', exact: true }).click();
   for (let reload = 0; reload < 3; reload += 1) {
     await page.reload();
-    await page.getByText('Pets can be read and changed again from midnight UTC on.').waitFor();
+    await page.getByText('Toys can be read and changed again from midnight UTC on.').waitFor();
   }
-  await page.getByRole('button', { name: 'Add pet' }).click();
+  await page.getByRole('button', { name: 'Add toy' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Rex');
   await page.getByRole('textbox', { name: 'Category' }).fill('3');
   const form = page.getByRole('dialog');
-  await form.getByRole('button', { name: 'Add pet' }).click();
-  await form.getByText('Pets can be read and changed again').waitFor();
-  expect(await form.getByRole('button', { name: /^Add pet \(/ }).isDisabled()).toBe(true);
-  expect(sent.pets).toBe(0);
+  await form.getByRole('button', { name: 'Add toy' }).click();
+  await form.getByText('Toys can be read and changed again').waitFor();
+  expect(await form.getByRole('button', { name: /^Add toy \(/ }).isDisabled()).toBe(true);
+  expect(sent.toys).toBe(0);
   expect(sent.others).toBeGreaterThanOrEqual(4);
   const { body } = await graphql(app.url, '{ rateLimit { ban { strikes } } }', owner);
   expect(body.data.rateLimit.ban.strikes).toBe(0);
@@ -187,11 +187,11 @@ test('Dashboard-77: after a refusal, the tab keeps Retry-After across reloads, a
   await eventually('the minute is spent', async () => (await read(owner.token)).status === 429);
   let sent = 0;
   page.on('request', (request) => {
-    if (/"operationName":"Pets"/.test(request.postData() ?? '')) sent += 1;
+    if (/"operationName":"Toys"/.test(request.postData() ?? '')) sent += 1;
   });
   // Every time that the gateway names is over on this computer.
   await page.clock.install({ time: Date.now() + ahead.aheadMs + 3_600_000 });
-  await page.getByRole('link', { name: 'Pets', exact: true }).click();
+  await page.getByRole('link', { name: 'Toys', exact: true }).click();
   await page.getByRole('button', { name: /^Try again \(/ }).waitFor();
   for (let reload = 0; reload < 3; reload += 1) {
     await page.reload();

@@ -16,7 +16,7 @@ const visit = visits(async () => {
 });
 
 const SOON_MS = 1_000;
-const CREATE = 'mutation($name: String!) { createPet(input: { name: $name, categoryId: 1 }) { id } }';
+const CREATE = 'mutation($name: String!) { createToy(input: { name: $name, categoryId: 1 }) { id } }';
 const add = async (name: string, { token }: Tenant, url = app.url) => {
   const { body } = await graphql(url, CREATE, { token, variables: { name } });
   expect(body.errors).toBeUndefined();
@@ -37,9 +37,9 @@ async function openExample({ token }: Tenant, url = app.url): Promise<Page> {
   await page.getByRole('dialog').getByLabel('API key').fill(token);
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
-  await page.getByLabel('Open an example in a new tab').selectOption('Follow changes of pets');
+  await page.getByLabel('Open an example in a new tab').selectOption('Follow changes of toys');
   // GraphiQL knows the operation once its tab has the name.
-  await page.getByRole('button', { name: 'FollowPets' }).waitFor();
+  await page.getByRole('button', { name: 'FollowToys' }).waitFor();
   return page;
 }
 
@@ -76,13 +76,13 @@ test('Explorers-18: GraphiQL shows why a subscription is refused, or that its cu
   await result().getByText('"CONFLICT"').waitFor();
   await execute().waitFor();
   await openLog(app, owner);
-  const { body } = await graphql(app.url, '{ pets { changesCursor } }', { token: owner.token });
+  const { body } = await graphql(app.url, '{ toys { changesCursor } }', { token: owner.token });
   await closeLog(app, owner);
   await openLog(app, owner);
   await page.getByRole('button', { name: 'Variables' }).click();
   await page.locator('.graphiql-editor-tool .CodeMirror').first().click();
   await page.keyboard.press('Control+A');
-  await page.keyboard.insertText(JSON.stringify({ after: body.data.pets.changesCursor }));
+  await page.keyboard.insertText(JSON.stringify({ after: body.data.toys.changesCursor }));
   await execute().click();
   await result().getByText('"GONE"').waitFor();
   await execute().waitFor();
@@ -141,12 +141,12 @@ test('Explorers-20: Sandbox has the endpoint of subscriptions, and its request t
         for (;;) received.text += (await reader?.read())?.value ?? '';
       })();
     },
-    [owner.token, 'subscription { petChanges { kind pet { name } } }'] as const,
+    [owner.token, 'subscription { toyChanges { kind toy { name } } }'] as const,
   );
   await add('Rex', owner);
   await eventually('the event', () => page.evaluate<boolean>('received.text.includes("Rex")'));
   expect(await page.evaluate('received.type')).toMatch(/^multipart\/mixed;/);
-  const part = '{"payload":{"data":{"petChanges":{"kind":"CREATED","pet":{"name":"Rex"}}}}}';
+  const part = '{"payload":{"data":{"toyChanges":{"kind":"CREATED","toy":{"name":"Rex"}}}}}';
   // Sandbox shows a part only once it has the boundary behind it.
   expect(await page.evaluate('received.text')).toContain(`${part}\r\n--graphql`);
 });

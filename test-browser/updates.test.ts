@@ -54,11 +54,11 @@ test('UpdatesPage-1: the page Requests reads the log only when it has changed, a
   const sent = await open(token, '/requests');
   await visitor.page.getByText('Live', { exact: true }).waitFor();
   await untilFollowed(sent, 'RequestLog');
-  await rest(app.url, '/v1/pets', { token });
-  await visitor.page.getByRole('button', { name: 'listPets' }).waitFor();
+  await rest(app.url, '/v1/toys', { token });
+  await visitor.page.getByRole('button', { name: 'listToys' }).waitFor();
   // The row of this read is stored, and would be told, within two seconds.
-  await rest(app.url, '/v1/pets/1', { token });
-  await visitor.page.getByRole('button', { name: 'getPet' }).waitFor();
+  await rest(app.url, '/v1/toys/1', { token });
+  await visitor.page.getByRole('button', { name: 'getToy' }).waitFor();
   expect(sent).toEqual(['RequestLog', 'RequestLog']);
   expect(visitor.complaints).toEqual([]);
 });
@@ -99,8 +99,8 @@ test('UpdatesPage-3: a page whose stream is refused reads at intervals, and foll
   const sent = await open(owner.token, '/requests');
   await visitor.page.getByText('Live', { exact: true }).waitFor();
   await eventually('the refusal', () => sent.includes('Updates'));
-  await rest(app.url, '/v1/pets', owner);
-  await visitor.page.getByRole('button', { name: 'listPets' }).waitFor();
+  await rest(app.url, '/v1/toys', owner);
+  await visitor.page.getByRole('button', { name: 'listToys' }).waitFor();
   for (const other of others) other.close();
   sent.length = 0;
   await visitor.page.clock.fastForward(80_000);

@@ -19,7 +19,7 @@ export async function logRequests(
       atMs,
       keyId,
       door: 'rest' as const,
-      operation: 'listPets',
+      operation: 'listToys',
       status: 200,
       code: null,
       outcome: 'ok' as const,

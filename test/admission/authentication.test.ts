@@ -35,7 +35,7 @@ onAnyDatabase((app, kind) => {
     tenant = await app().tenant();
   });
   const doors = async (token: string | null, headers: Record<string, string> = {}) => ({
-    rest: await rest(app().url, '/v1/pets', { token, headers }),
+    rest: await rest(app().url, '/v1/toys', { token, headers }),
     graphql: await graphql(app().url, '{ project { slug } }', { token, headers }),
   });
 
@@ -45,7 +45,7 @@ onAnyDatabase((app, kind) => {
       services.apiKeys.create(TEST_ACTOR, {
         projectId: tenant.projectId,
         name: 'x',
-        scopes: ['pets:read'],
+        scopes: ['toys:read'],
         expiresAtMs,
       });
     const revoked = await issue(null);
@@ -101,7 +101,7 @@ onAnyDatabase((app, kind) => {
     const { key, token } = await app().app.services.apiKeys.create(TEST_ACTOR, {
       projectId: tenant.projectId,
       name: 'x',
-      scopes: ['pets:read'],
+      scopes: ['toys:read'],
       expiresAtMs: null,
     });
     const otherDb = await Database.open(app().config.database, DATABASE_SCHEMA);
@@ -120,11 +120,11 @@ onAnyDatabase((app, kind) => {
 
   test('Keys-4: a rolled key works until its overlap ends, never beyond its own expiry', async () => {
     const { apiKeys } = app().app.services;
-    const wanted = { projectId: tenant.projectId, name: 'rolled', scopes: ['pets:read'] as Scope[] };
+    const wanted = { projectId: tenant.projectId, name: 'rolled', scopes: ['toys:read'] as Scope[] };
     const start = app().clock.now;
     const old = await apiKeys.create(TEST_ACTOR, { ...wanted, expiresAtMs: null });
     const next = await apiKeys.roll(TEST_ACTOR, old.key.id, HOUR_MS);
-    expect(next.key).toMatchObject({ name: 'rolled', scopes: 'pets:read', expiresAtMs: null });
+    expect(next.key).toMatchObject({ name: 'rolled', scopes: 'toys:read', expiresAtMs: null });
     await expect(apiKeys.roll(TEST_ACTOR, old.key.id, 0)).rejects.toThrow(/Roll that key instead/);
 
     const brief = await apiKeys.create(TEST_ACTOR, { ...wanted, expiresAtMs: start + 1_000 });
@@ -147,9 +147,9 @@ onAnyDatabase((app, kind) => {
     try {
       const { token } = await quiet.tenant();
       queries.length = 0;
-      await rest(quiet.url, '/v1/pets', { token: `pk_${'A'.repeat(33)}` });
+      await rest(quiet.url, '/v1/toys', { token: `pk_${'A'.repeat(33)}` });
       expect(queries.filter((sql) => sql.includes('api_keys'))).toEqual([]);
-      await Promise.all(Array.from({ length: 20 }, () => rest(quiet.url, '/v1/pets', { token })));
+      await Promise.all(Array.from({ length: 20 }, () => rest(quiet.url, '/v1/toys', { token })));
       expect(queries.filter((sql) => sql.includes('api_keys'))).toHaveLength(1);
     } finally {
       await quiet.stop();

@@ -1,30 +1,28 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { buildSchema } from 'graphql';
 import { costOf } from '../../src/doors/graphql/operations/measured-operation.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
-import { graphql, rest } from '../support/http/client.js';
+import { graphql, rest, servedSchema } from '../support/http/client.js';
 import { HOUR_MS, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
 import { hammered } from '../support/limiter/hammered.js';
 import { onAnyDatabase } from '../support/on-databases.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../support/start-app.js';
 
-const PETS = '{ pets(first: 1) { nodes { id } } }';
+const TOYS = '{ toys(first: 1) { nodes { id } } }';
 const PROJECT = '{ project { slug } }';
-const MIXED = '{ pets(first: 1) { nodes { id } } project { slug } apiKey { id } }';
+const MIXED = '{ toys(first: 1) { nodes { id } } project { slug } apiKey { id } }';
 const PER_MINUTE = 120;
 
 /** Spends the minute of a FREE plan, and hammers. */
 async function ban(app: TestApp, token: string): Promise<void> {
-  for (let sent = 0; sent < 60; sent += 1) await rest(app.url, '/v1/pets', { token });
+  for (let sent = 0; sent < 60; sent += 1) await rest(app.url, '/v1/toys', { token });
   await hammer(app, token);
 }
 
 async function hammer(app: TestApp, token: string): Promise<void> {
-  const send = () => rest(app.url, '/v1/pets', { token });
+  const send = () => rest(app.url, '/v1/toys', { token });
   await hammered(app.clock, send, ({ body }) => body.code === 'key_banned');
 }
 
@@ -32,19 +30,19 @@ async function spendDay(app: TestApp, { slug, token }: Tenant): Promise<void> {
   const quota = { plan: 'ENTERPRISE', perMinute: 60, perDay: 5 } as const;
   await app.app.services.projects.change(TEST_ACTOR, slug, quota);
   app.clock.now += 1_000;
-  for (let sent = 0; sent < 5; sent += 1) await rest(app.url, '/v1/pets', { token });
-  expect((await rest(app.url, '/v1/pets', { token })).body.code).toBe('rate_limited_day');
+  for (let sent = 0; sent < 5; sent += 1) await rest(app.url, '/v1/toys', { token });
+  expect((await rest(app.url, '/v1/toys', { token })).body.code).toBe('rate_limited_day');
 }
 
 onAnyDatabase(
   (app) => {
     const left = async (token: string) => (await rest(app().url, '/v1/rate_limit', { token })).body;
-    const list = (token: string) => rest(app().url, '/v1/pets', { token });
+    const list = (token: string) => rest(app().url, '/v1/toys', { token });
     const secondKey = async ({ projectId }: Tenant) =>
       app().app.services.apiKeys.create(TEST_ACTOR, {
         projectId,
         name: 'leaked',
-        scopes: ['pets:read'],
+        scopes: ['toys:read'],
         expiresAtMs: null,
       });
     /** Moves the shared clock to the next full hour, so that tests do not share windows. */
@@ -54,7 +52,7 @@ onAnyDatabase(
 
     test('Management-1: spends nothing of the plan, and its answers show the state of the plan', async () => {
       const { token } = await app().tenant({ plan: 'FREE' });
-      await graphql(app().url, PETS, { token });
+      await graphql(app().url, TOYS, { token });
       const { status, headers } = await graphql(app().url, PROJECT, { token });
       expect([status, headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]).toEqual([
         200,
@@ -80,7 +78,7 @@ onAnyDatabase(
       expect((await graphql(app().url, PROJECT, { token: leaked.token })).status).toBe(401);
     });
 
-    test('Management-3: a banned key manages, reads no pets at either door, and a mixed operation is refused as a whole', async () => {
+    test('Management-3: a banned key manages, reads no toys at either door, and a mixed operation is refused as a whole', async () => {
       nextHour();
       const { token } = await app().tenant({ plan: 'FREE' });
       await ban(app(), token);
@@ -88,7 +86,7 @@ onAnyDatabase(
         const { status, body } = await graphql(app().url, query, { token });
         expect([query, status, body.errors]).toEqual([query, 200, undefined]);
       }
-      for (const query of [PETS, MIXED]) {
+      for (const query of [TOYS, MIXED]) {
         const { status, body } = await graphql(app().url, query, { token });
         expect([status, body.data, body.errors[0].extensions.code]).toEqual([429, undefined, 'KEY_BANNED']);
       }
@@ -138,7 +136,7 @@ onAnyDatabase(
         expect(body.errors).toEqual([
           {
             message: expect.stringMatching(
-              /^An API key may do 120 operations a minute \(UTC\) on everything except pets\./,
+              /^An API key may do 120 operations a minute \(UTC\) on everything except toys\./,
             ),
             extensions: { code: 'RATE_LIMITED_MINUTE', status: 429, retryAfterSeconds: 60, limit: 120 },
           },
@@ -147,14 +145,14 @@ onAnyDatabase(
       }
       // There is no strike, the plan is unspent, and the other keys of the project are served.
       expect(await left(token)).toMatchObject({ minute: { remaining: 60 }, ban: { strikes: 0 } });
-      expect((await graphql(app().url, PETS, { token })).status).toBe(200);
+      expect((await graphql(app().url, TOYS, { token })).status).toBe(200);
       const { token: other } = await secondKey(tenant);
       expect((await graphql(app().url, PROJECT, { token: other })).status).toBe(200);
       app().clock.now += MINUTE_MS;
       expect((await graphql(app().url, PROJECT, { token })).status).toBe(200);
     });
 
-    test('Management-5: an operation that mixes pets and management pays both, and a refusal by one spends nothing of either', async () => {
+    test('Management-5: an operation that mixes toys and management pays both, and a refusal by one spends nothing of either', async () => {
       nextHour();
       const { token } = await app().tenant({ plan: 'FREE' });
       const managed = (count: number) =>
@@ -169,7 +167,7 @@ onAnyDatabase(
       expect((await left(token)).minute.remaining).toBe(59);
       for (let sent = 0; sent < 5; sent += 1) await managed(20);
       // 102 of 120 are spent: the remaining 18 do not cover the 19 of this mixed operation.
-      const twenty = `{ ${Array.from({ length: 19 }, (_, at) => `p${at}: project { slug }`).join(' ')} pets { nodes { id } } }`;
+      const twenty = `{ ${Array.from({ length: 19 }, (_, at) => `p${at}: project { slug }`).join(' ')} toys { nodes { id } } }`;
       const refused = await graphql(app().url, twenty, { token });
       expect([refused.status, refused.body.errors[0].extensions.limit]).toEqual([429, 120]);
       expect((await left(token)).minute.remaining).toBe(59);
@@ -177,7 +175,7 @@ onAnyDatabase(
       expect((await managed(1)).status).toBe(429);
 
       app().clock.now += MINUTE_MS;
-      for (let sent = 0; sent < 60; sent += 1) await graphql(app().url, PETS, { token });
+      for (let sent = 0; sent < 60; sent += 1) await graphql(app().url, TOYS, { token });
       expect((await graphql(app().url, MIXED, { token })).body.errors[0].extensions.code).toBe(
         'RATE_LIMITED_MINUTE',
       );
@@ -189,7 +187,7 @@ onAnyDatabase(
       nextHour();
       const { token } = await app().tenant();
       const points = 'points { graphql { admitted refused } management { admitted refused } }';
-      await graphql(app().url, PETS, { token });
+      await graphql(app().url, TOYS, { token });
       await graphql(app().url, PROJECT, { token });
       await graphql(app().url, '{ __schema { queryType { name } } }', { token });
       const { body } = await graphql(app().url, `{ project { usage(window: HOUR) { ${points} } } }`, {
@@ -201,10 +199,10 @@ onAnyDatabase(
       });
     });
 
-    test('Management-9: while a key is refused, a document that can only be about pets is refused unread, and is a strike', async () => {
+    test('Management-9: while a key is refused, a document that can only be about toys is refused unread, and is a strike', async () => {
       nextHour();
       const { token } = await app().tenant({ plan: 'FREE' });
-      for (let sent = 0; sent < 61; sent += 1) await rest(app().url, '/v1/pets', { token });
+      for (let sent = 0; sent < 61; sent += 1) await rest(app().url, '/v1/toys', { token });
       // Not even GraphQL, but no parser sees it.
       const unread = () => graphql(app().url, `}}} ${app().clock.now}`, { token });
       const shown = ({ body }: Awaited<ReturnType<typeof graphql>>) => body.errors[0].extensions;
@@ -217,7 +215,7 @@ onAnyDatabase(
       expect((await graphql(app().url, PROJECT, { token })).status).toBe(200);
     });
 
-    test('Management-16: a key that is refused for pets still opens the stream of updates', async () => {
+    test('Management-16: a key that is refused for toys still opens the stream of updates', async () => {
       nextHour();
       const { token } = await app().tenant({ plan: 'FREE' });
       const open = async () => {
@@ -250,10 +248,10 @@ onAnyDatabase(
       app().clock.now = Math.ceil(app().clock.now / MINUTE_MS) * MINUTE_MS;
       await list(token);
       for (let at = 0; at < 120; at += 1) {
-        expect((await ask(`{ pets { nodes { id } } } # project ${at}`))[2]).toBe('KEY_BANNED');
+        expect((await ask(`{ toys { nodes { id } } } # project ${at}`))[2]).toBe('KEY_BANNED');
       }
       const refused = [429, '60', 'RATE_LIMITED_MINUTE'];
-      expect(await ask('{ pets { nodes { id } } } # project again')).toEqual(refused);
+      expect(await ask('{ toys { nodes { id } } } # project again')).toEqual(refused);
       expect(await ask('{ project { slug } } # new')).toEqual(refused);
       expect(await ask(PROJECT)).toEqual([200, null, undefined]);
       app().clock.now += MINUTE_MS;
@@ -263,8 +261,8 @@ onAnyDatabase(
     test('Management-12: a refused key learns so before its variables are parsed, for each kind of known document', async () => {
       nextHour();
       const { token } = await app().tenant({ plan: 'FREE' });
-      const create = 'mutation ($name: String!) { createPet(input: { name: $name, categoryId: 1 }) { id } }';
-      const known = [PETS, PROJECT, '{ __schema { queryType { name } } }', create];
+      const create = 'mutation ($name: String!) { createToy(input: { name: $name, categoryId: 1 }) { id } }';
+      const known = [TOYS, PROJECT, '{ __schema { queryType { name } } }', create];
       for (const query of known) await graphql(app().url, query, { token, variables: { name: 'Rex' } });
       const askUnparsable = async (query: string) => {
         const answer = await fetch(`${app().url}/graphql`, {
@@ -279,7 +277,7 @@ onAnyDatabase(
       // The last four cost a unit each.
       for (let sent = 0; sent < 60; sent += 1) await list(token);
       const parse = jest.spyOn(JSON, 'parse');
-      for (const query of [PETS, create]) expect(await askUnparsable(query)).toBe('RATE_LIMITED_MINUTE');
+      for (const query of [TOYS, create]) expect(await askUnparsable(query)).toBe('RATE_LIMITED_MINUTE');
       expect((await graphql(app().url, PROJECT, { token })).status).toBe(200);
       const managed = `{ ${Array.from({ length: 20 }, (_, at) => `a${at}: project { id }`).join(' ')} }`;
       for (let sent = 0; sent < 7; sent += 1) await graphql(app().url, managed, { token });
@@ -295,13 +293,13 @@ onAnyDatabase(
     test.each([
       {
         sign: 'a "%" that encodes nothing',
-        known: { query: '{a:__type(name:"%zz%22){name}pets{nodes{name}}b:__type(name:%22"){name}}' },
-        target: '{a:__type(name:"%zz%22){name}pets{nodes{name}}b:__type(name:%22"){name}}',
+        known: { query: '{a:__type(name:"%zz%22){name}toys{nodes{name}}b:__type(name:%22"){name}}' },
+        target: '{a:__type(name:"%zz%22){name}toys{nodes{name}}b:__type(name:%22"){name}}',
       },
       {
         sign: 'a "#"',
-        known: { query: 'query A{pets{nodes{name}}}#\nquery B{project{slug}}', operationName: 'B' },
-        target: 'query+A{pets{nodes{name}}}#%0Aquery+B{project{slug}}&operationName=B',
+        known: { query: 'query A{toys{nodes{name}}}#\nquery B{project{slug}}', operationName: 'B' },
+        target: 'query+A{toys{nodes{name}}}#%0Aquery+B{project{slug}}&operationName=B',
       },
     ])(
       'Management-13: a refused key pays for the document that is executed, also in a GET with $sign',
@@ -323,10 +321,10 @@ onAnyDatabase(
       nextHour();
       const { token, slug } = await app().tenant({ plan: 'FREE' });
       for (let sent = 0; sent < 61; sent += 1) await list(token);
-      expect((await graphql(app().url, '{ pets { nodes { name } } }', { token })).status).toBe(429);
+      expect((await graphql(app().url, '{ toys { nodes { name } } }', { token })).status).toBe(429);
       await app().app.services.projects.change(TEST_ACTOR, slug, { plan: 'PRO' });
       app().clock.now += 1_000;
-      expect((await graphql(app().url, '{ pets { nodes { status } } }', { token })).status).toBe(200);
+      expect((await graphql(app().url, '{ toys { nodes { status } } }', { token })).status).toBe(200);
     });
   },
   { now: NOON_MS },
@@ -339,34 +337,34 @@ describe('the kind of a root field', () => {
   });
   afterAll(() => app.stop());
 
-  test('Management-7: each root field of the schema is about pets or is management, and only fields about pets are cached', async () => {
-    const schema = buildSchema(await readFile('schema/schema.graphql', 'utf8'));
+  test('Management-7: each root field of the schema is about toys or is management, and only fields about toys are cached', async () => {
+    const schema = await servedSchema(app.url);
     const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
       Object.values(type?.getFields() ?? {}),
     );
     const { token } = await app.tenant({ plan: 'FREE' });
-    const kinds: Record<string, string[]> = { pets: [], management: [] };
+    const kinds: Record<string, string[]> = { toys: [], management: [] };
     for (const field of fields) {
-      const kind = /pet/i.test(field.name) ? 'pets' : 'management';
+      const kind = /toy/i.test(field.name) ? 'toys' : 'management';
       kinds[kind]?.push(field.name);
       const isKept = field.astNode?.directives?.some(({ name }) => name.value === 'cacheControl');
-      if (isKept) expect([field.name, kind]).toEqual([field.name, 'pets']);
+      if (isKept) expect([field.name, kind]).toEqual([field.name, 'toys']);
       const operation = schema.getMutationType()?.getFields()[field.name] ? 'mutation' : 'query';
       // The charge comes before validation, so missing arguments do not matter.
       const before = (await rest(app.url, '/v1/rate_limit', { token })).body.minute.remaining;
       await graphql(app.url, `${operation} { ${field.name} }`, { token });
       const after = (await rest(app.url, '/v1/rate_limit', { token })).body.minute.remaining;
-      expect([field.name, before - after]).toEqual([field.name, kind === 'pets' ? 1 : 0]);
+      expect([field.name, before - after]).toEqual([field.name, kind === 'toys' ? 1 : 0]);
     }
-    expect(kinds.pets).toEqual([
-      'pet',
-      'petChanges',
-      'petCount',
-      'pets',
-      'createPet',
-      'createPets',
-      'deletePet',
-      'updatePet',
+    expect(kinds.toys).toEqual([
+      'toy',
+      'toyChanges',
+      'toyCount',
+      'toys',
+      'createToy',
+      'createToys',
+      'deleteToy',
+      'updateToy',
     ]);
   });
 
@@ -376,7 +374,7 @@ describe('the kind of a root field', () => {
     [['nonsense'], { plan: 1, management: 0, schema: 0 }],
     [['project', '__typename'], { plan: 0, management: 2, schema: 0 }],
     [['project', 'nonsense'], { plan: 1, management: 1, schema: 0 }],
-    [['pets', 'project', '__typename', '__schema'], { plan: 3, management: 1, schema: 0 }],
+    [['toys', 'project', '__typename', '__schema'], { plan: 3, management: 1, schema: 0 }],
     [['__schema', '__typename'], { plan: 0, management: 0, schema: 1 }],
     [['__schema', 'project'], { plan: 0, management: 2, schema: 0 }],
   ])('Management-8: %j costs %j', (fields, cost) => {

@@ -45,7 +45,7 @@ const PATHS: { path: string; status: number; or?: number; host?: string }[] = [
   { path: TOKEN, status: 404 },
   { path: '/%zz', status: 400 },
   { path: '/v1/%zz', status: 400 },
-  { path: '/v1/pets', status: 421, host: 'nobody.example.com' },
+  { path: '/v1/toys', status: 421, host: 'nobody.example.com' },
   { path: '/nowhere', status: 421, host: 'nobody.example.com' },
 ];
 
@@ -85,12 +85,12 @@ test('Limits-Visits-2: health, preflights and requests with a key are exempt, an
   await flood('192.0.2.1');
   expect((await visit('/nowhere', '192.0.2.1')).status).toBe(429);
   for (const path of ['/healthz', '/readyz']) expect((await visit(path, '192.0.2.1')).status).toBe(200);
-  expect((await visit('/v1/pets', '192.0.2.1', { method: 'OPTIONS' })).status).toBe(204);
+  expect((await visit('/v1/toys', '192.0.2.1', { method: 'OPTIONS' })).status).toBe(204);
   expect((await visit('/v1/docs', '192.0.2.1', { method: 'OPTIONS' })).status).toBe(204);
   const headers = { 'x-forwarded-for': '192.0.2.1' };
-  expect((await rest(app.url, '/v1/pets', { token, headers })).status).toBe(200);
+  expect((await rest(app.url, '/v1/toys', { token, headers })).status).toBe(200);
   // Requests to a door without a key have a separate limit of 60.
-  const lacking = await rest(app.url, '/v1/pets', { headers });
+  const lacking = await rest(app.url, '/v1/toys', { headers });
   expect([lacking.status, lacking.headers.get('x-ratelimit-remaining')]).toEqual([401, '59']);
 });
 
@@ -111,16 +111,16 @@ test('Limits-Visits-3: answers within the limit do not show it', async () => {
 test("Limits-Visits-4: a refusal before the doors shows the quota of the request's key, and spends none of it", async () => {
   const { token } = await app.tenant({ plan: 'PRO' });
   const asked = [
-    () => plain(app, 'localhost', '/v1/pets/%zz', { token }),
-    () => plain(app, 'nobody.example.com', '/v1/pets', { token }),
+    () => plain(app, 'localhost', '/v1/toys/%zz', { token }),
+    () => plain(app, 'nobody.example.com', '/v1/toys', { token }),
     () => plain(app, 'nobody.example.com', '/graphql', { token }),
-    () => plain(app, 'a/b', '/v1/pets', { token }),
+    () => plain(app, 'a/b', '/v1/toys', { token }),
   ];
   for (const ask of asked) {
     const { status, headers } = await ask();
     expect([400, 421]).toContain(status);
     expect([headers['x-ratelimit-limit'], headers['x-ratelimit-remaining']]).toEqual(['300', '300']);
   }
-  const { headers } = await plain(app, 'nobody.example.com', '/v1/pets', { token: `${token}x` });
+  const { headers } = await plain(app, 'nobody.example.com', '/v1/toys', { token: `${token}x` });
   expect(headers['x-ratelimit-limit']).toBe('60');
 });

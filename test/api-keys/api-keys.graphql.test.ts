@@ -23,20 +23,20 @@ onAnyDatabase((app) => {
   const made = async (token: string, input: object) => (await create(token, input)).body.data.createApiKey;
   const codeOf = ({ body }: { body: { errors?: { extensions: { code: string } }[] } }) =>
     body.errors?.[0]?.extensions.code;
-  const restStatus = async (token: string) => (await rest(app().url, '/v1/pets', { token })).status;
+  const restStatus = async (token: string) => (await rest(app().url, '/v1/toys', { token })).status;
   /** Advances past the second for which a key is cached, and past the minute of `@rateLimit`. */
   const nextMinute = () => {
     app().clock.now += 60_000;
   };
 
   test("Keys-GraphQL-1: apiKey describes the caller's own key, without a scope", async () => {
-    const { token, keyId } = await app().tenant({ scopes: ['pets:read'] });
+    const { token, keyId } = await app().tenant({ scopes: ['toys:read'] });
     const { body } = await ask(token, `{ apiKey { ${KEY} } }`);
     expect(body.data.apiKey).toEqual({
       id: String(keyId),
       name: 'test',
       prefix: token.slice(0, 9),
-      scopes: ['PETS_READ'],
+      scopes: ['TOYS_READ'],
       createdAt: new Date(app().clock.now).toISOString(),
       expiresAt: null,
       revokedAt: null,
@@ -50,12 +50,12 @@ onAnyDatabase((app) => {
     const expiresAt = new Date(app().clock.now + HOUR_MS).toISOString();
     const { key, token: second } = await made(token, {
       name: 'second',
-      scopes: ['KEYS', 'PETS_READ', 'KEYS'],
+      scopes: ['KEYS', 'TOYS_READ', 'KEYS'],
       expiresAt,
     });
     expect(key).toMatchObject({
       name: 'second',
-      scopes: ['PETS_READ', 'KEYS'],
+      scopes: ['TOYS_READ', 'KEYS'],
       expiresAt,
       lastUsedAt: null,
       isCurrent: false,
@@ -76,19 +76,19 @@ onAnyDatabase((app) => {
 
   test.each([
     ['apiKeys', LIST, {}],
-    ['createApiKey', CREATE, { input: { name: 'x', scopes: ['PETS_READ'] } }],
+    ['createApiKey', CREATE, { input: { name: 'x', scopes: ['TOYS_READ'] } }],
     ['rollApiKey', ROLL, { id: '1' }],
     ['renameApiKey', RENAME, { id: '1', name: 'x' }],
     ['revokeApiKey', REVOKE, { id: '1' }],
     ['unbanApiKey', 'mutation ($id: ID!) { unbanApiKey(id: $id) { id } }', { id: '1' }],
   ])('Keys-GraphQL-3: %s needs the scope keys', async (_, query, variables) => {
-    const { token } = await app().tenant({ scopes: ['pets:read', 'pets:write', 'domains'] });
+    const { token } = await app().tenant({ scopes: ['toys:read', 'toys:write', 'domains'] });
     expect(codeOf(await ask(token, query, variables))).toBe('FORBIDDEN');
   });
 
   test('Keys-GraphQL-4: a key cannot grant a scope that it lacks, neither by creating nor by rolling', async () => {
-    const { token, projectId } = await app().tenant({ scopes: ['keys', 'pets:read'] });
-    for (const scopes of [['PETS_WRITE'], ['PETS_READ', 'DOMAINS'], ['KEYS', 'PETS_WRITE']]) {
+    const { token, projectId } = await app().tenant({ scopes: ['keys', 'toys:read'] });
+    for (const scopes of [['TOYS_WRITE'], ['TOYS_READ', 'DOMAINS'], ['KEYS', 'TOYS_WRITE']]) {
       expect(codeOf(await create(token, { name: 'x', scopes }))).toBe('FORBIDDEN');
     }
     const { key: mighty } = await app().app.services.apiKeys.create(TEST_ACTOR, {
@@ -99,8 +99,8 @@ onAnyDatabase((app) => {
     });
     expect(codeOf(await ask(token, ROLL, { id: String(mighty.id) }))).toBe('FORBIDDEN');
     expect(await app().db.repository(ApiKey).countBy({ projectId })).toBe(2);
-    expect((await made(token, { name: 'x', scopes: ['KEYS', 'PETS_READ'] })).key.scopes).toEqual([
-      'PETS_READ',
+    expect((await made(token, { name: 'x', scopes: ['KEYS', 'TOYS_READ'] })).key.scopes).toEqual([
+      'TOYS_READ',
       'KEYS',
     ]);
   });
@@ -128,7 +128,7 @@ onAnyDatabase((app) => {
   test('Keys-GraphQL-6: names come back exactly as they were given', async () => {
     const { token } = await app().tenant();
     for (const name of HOSTILE_NAMES) {
-      expect((await made(token, { name, scopes: ['PETS_READ'] })).key.name).toBe(name);
+      expect((await made(token, { name, scopes: ['TOYS_READ'] })).key.name).toBe(name);
     }
     const { body } = await ask(token, LIST);
     const names = body.data.apiKeys.map(({ name }: { name: string }) => name);
@@ -162,7 +162,7 @@ onAnyDatabase((app) => {
     const start = app().clock.now;
     const { key, token: next } = (await ask(token, ROLL, { id: String(keyId), overlap: 3_600 })).body.data
       .rollApiKey;
-    expect(key).toMatchObject({ name: 'test', scopes: ['PETS_READ', 'PETS_WRITE', 'DOMAINS', 'KEYS'] });
+    expect(key).toMatchObject({ name: 'test', scopes: ['TOYS_READ', 'TOYS_WRITE', 'DOMAINS', 'KEYS'] });
     expect([await restStatus(token), await restStatus(next)]).toEqual([200, 200]);
     app().clock.now = start + HOUR_MS - 1;
     expect([await restStatus(token), await restStatus(next)]).toEqual([200, 200]);
@@ -179,14 +179,14 @@ onAnyDatabase((app) => {
   test('Keys-GraphQL-19: a key that an expiring key makes or rolls ends with it at the latest', async () => {
     const { token, keyId } = await app().tenant();
     const at = (ms: number) => new Date(app().clock.now + ms).toISOString();
-    const scopes = ['PETS_READ', 'PETS_WRITE', 'DOMAINS', 'KEYS'];
+    const scopes = ['TOYS_READ', 'TOYS_WRITE', 'DOMAINS', 'KEYS'];
     const { key, token: short } = await made(token, { name: 'short', scopes, expiresAt: at(2_000) });
     const { expiresAt } = key;
     const endOf = async (answer: ReturnType<typeof ask>) => {
       const { createApiKey, rollApiKey } = (await answer).body.data;
       return (createApiKey ?? rollApiKey).key.expiresAt;
     };
-    const wanted = { name: 'x', scopes: ['PETS_READ'] };
+    const wanted = { name: 'x', scopes: ['TOYS_READ'] };
     expect(await endOf(create(short, wanted))).toBe(expiresAt);
     expect(await endOf(create(short, { ...wanted, expiresAt: null }))).toBe(expiresAt);
     expect(await endOf(create(short, { ...wanted, expiresAt: at(HOUR_MS) }))).toBe(expiresAt);
@@ -212,7 +212,7 @@ onAnyDatabase((app) => {
 
   test('Keys-GraphQL-16: a banned key says until when; the other keys of the project are not banned', async () => {
     const { token, slug } = await app().tenant();
-    const { key, token: leaked } = await made(token, { name: 'leaked', scopes: ['PETS_READ'] });
+    const { key, token: leaked } = await made(token, { name: 'leaked', scopes: ['TOYS_READ'] });
     const bans = async () => {
       const { apiKeys } = (await ask(token, '{ apiKeys { id bannedUntil } }')).body.data;
       return Object.fromEntries(
@@ -246,7 +246,7 @@ onAnyDatabase((app) => {
 
   test('Keys-GraphQL-10: revoking takes effect at once, a second revoke changes nothing, and a key may revoke itself', async () => {
     const { token, keyId } = await app().tenant();
-    const { key, token: second } = await made(token, { name: 'second', scopes: ['PETS_READ'] });
+    const { key, token: second } = await made(token, { name: 'second', scopes: ['TOYS_READ'] });
     expect(await restStatus(second)).toBe(200);
     const first = await ask(token, REVOKE, { id: key.id });
     expect(await restStatus(second)).toBe(401);
@@ -285,7 +285,7 @@ onAnyDatabase((app) => {
   test('Keys-GraphQL-12: a project has at most 100 valid keys, also when many are created at once', async () => {
     const { token, projectId } = await app().tenant();
     for (let round = 0; round < 2; round += 1) {
-      const input = { name: 'many', scopes: ['PETS_READ'] };
+      const input = { name: 'many', scopes: ['TOYS_READ'] };
       await Promise.all(Array.from({ length: 55 }, () => create(token, input)));
       nextMinute();
     }
@@ -304,7 +304,7 @@ onAnyDatabase((app) => {
 
     test('Idempotency-14: a repeated createApiKey makes no second key, and the token is stored nowhere', async () => {
       const { token, projectId } = await app().tenant();
-      const input = { name: 'x', scopes: ['PETS_READ'] };
+      const input = { name: 'x', scopes: ['TOYS_READ'] };
       const first = await create(token, input, same);
       const { token: shown, key } = first.body.data.createApiKey;
       const again = await create(token, input, same);
@@ -330,7 +330,7 @@ onAnyDatabase((app) => {
 
   test('Keys-GraphQL-17: a rename is seen at once, keeps everything else, and is recorded once', async () => {
     const { token, keyId, projectId } = await app().tenant();
-    const { key, token: second } = await made(token, { name: 'second', scopes: ['PETS_READ'] });
+    const { key, token: second } = await made(token, { name: 'second', scopes: ['TOYS_READ'] });
     for (const name of HOSTILE_NAMES) {
       const { body } = await ask(token, RENAME, { id: key.id, name });
       expect(body.data.renameApiKey).toEqual({ ...key, name });
@@ -382,7 +382,7 @@ onAnyDatabase((app) => {
 
   test('Audit-2: acts on keys over GraphQL are recorded with key and request', async () => {
     const { token, keyId, projectId } = await app().tenant();
-    const answer = await create(token, { name: 'x', scopes: ['PETS_READ'] });
+    const answer = await create(token, { name: 'x', scopes: ['TOYS_READ'] });
     const { id } = answer.body.data.createApiKey.key;
     await ask(token, ROLL, { id });
     await ask(token, REVOKE, { id });
@@ -401,7 +401,7 @@ onAnyDatabase((app) => {
   test('Limits-30: a key may create 60 keys a minute; then the field is refused, not the request', async () => {
     const { token } = await app().tenant();
     nextMinute();
-    const input = { name: '', scopes: ['PETS_READ'] };
+    const input = { name: '', scopes: ['TOYS_READ'] };
     const answers = await Promise.all(Array.from({ length: 61 }, () => create(token, input)));
     expect(answers.filter((answer) => codeOf(answer) === 'FIELD_RATE_LIMITED')).toHaveLength(1);
   });
@@ -409,7 +409,7 @@ onAnyDatabase((app) => {
   test('Keys-GraphQL-13: lastUsedAt is current in this process, costs no write per request, and survives a restart', async () => {
     const { token, keyId } = await app().tenant();
     const { keyUses } = app().app.services;
-    const { key, token: second } = await made(token, { name: 'second', scopes: ['PETS_READ'] });
+    const { key, token: second } = await made(token, { name: 'second', scopes: ['TOYS_READ'] });
     const lastUsed = async () =>
       (await ask(token, LIST)).body.data.apiKeys.find(({ id }: { id: string }) => id === key.id).lastUsedAt;
     expect(await lastUsed()).toBeNull();

@@ -34,21 +34,21 @@ const facts = () =>
 const post = (body: unknown) => rest(app.url, '/graphql', { method: 'POST', token, body });
 
 test('Record-1: a REST request has its operation id, status, code and units; a path without operation is `other`', async () => {
-  await rest(app.url, '/v1/pets?limit=1', { token });
-  await rest(app.url, '/v1/pets', { method: 'HEAD', token });
-  await rest(app.url, '/v1/pets?limit=0', { token });
-  await rest(app.url, '/v1/pets', { method: 'POST', token, body: { name: 'Rex', categoryId: 1 } });
-  await rest(app.url, '/v1/pets', { method: 'POST', token, body: '{' });
-  await rest(app.url, '/v1/pets/1', { token });
+  await rest(app.url, '/v1/toys?limit=1', { token });
+  await rest(app.url, '/v1/toys', { method: 'HEAD', token });
+  await rest(app.url, '/v1/toys?limit=0', { token });
+  await rest(app.url, '/v1/toys', { method: 'POST', token, body: { name: 'Rex', categoryId: 1 } });
+  await rest(app.url, '/v1/toys', { method: 'POST', token, body: '{' });
+  await rest(app.url, '/v1/toys/1', { token });
   await rest(app.url, '/v1/nowhere', { token });
-  await rest(app.url, '/v1/pets', { method: 'PUT', token });
+  await rest(app.url, '/v1/toys', { method: 'PUT', token });
   expect(facts()).toEqual([
-    'rest listPets 200  ok plan 1',
-    'rest listPets 200  ok plan 1',
-    'rest listPets 400 invalid_request failed plan 1',
-    'rest createPet 201  ok plan 1',
-    'rest createPet 400 invalid_request failed plan 1',
-    'rest getPet 404 not_found failed plan 1',
+    'rest listToys 200  ok plan 1',
+    'rest listToys 200  ok plan 1',
+    'rest listToys 400 invalid_request failed plan 1',
+    'rest createToy 201  ok plan 1',
+    'rest createToy 400 invalid_request failed plan 1',
+    'rest getToy 404 not_found failed plan 1',
     'rest other 404 not_found failed plan 1',
     'rest other 405 method_not_allowed failed plan 1',
   ]);
@@ -58,8 +58,8 @@ test('Record-1: a REST request has its operation id, status, code and units; a p
 });
 
 test('Record-2: a GraphQL request has the name of its operation, otherwise its root fields in alphabetical order', async () => {
-  await graphql(app.url, 'query Shelf { pets(first: 1) { nodes { id } } }', { token });
-  await graphql(app.url, '{ b: project { slug } pets(first: 1) { nodes { id } } a: project { slug } }', {
+  await graphql(app.url, 'query Shelf { toys(first: 1) { nodes { id } } }', { token });
+  await graphql(app.url, '{ b: project { slug } toys(first: 1) { nodes { id } } a: project { slug } }', {
     token,
   });
   await graphql(app.url, '{ __typename }', { token });
@@ -69,7 +69,7 @@ test('Record-2: a GraphQL request has the name of its operation, otherwise its r
   await graphql(app.url, 'query __proto__ { project { slug } }', { token });
   expect(facts()).toEqual([
     'graphql Shelf 200  ok plan 1',
-    'graphql pets,project 200  ok plan 1',
+    'graphql project,toys 200  ok plan 1',
     'graphql __typename 200  ok plan 1',
     `graphql ${'n'.repeat(100)} 200  ok management 0`,
     'graphql other 200  ok management 0',
@@ -79,19 +79,19 @@ test('Record-2: a GraphQL request has the name of its operation, otherwise its r
 
 test('Record-3: a request that is answered without Apollo has the same name', async () => {
   for (let sent = 0; sent < 6; sent += 1) {
-    await graphql(app.url, 'query Again { pets(first: 1) { nodes { id } } }', { token });
-    await graphql(app.url, '{ pets(first: 1) { nodes { id } } }', { token });
+    await graphql(app.url, 'query Again { toys(first: 1) { nodes { id } } }', { token });
+    await graphql(app.url, '{ toys(first: 1) { nodes { id } } }', { token });
   }
-  expect(new Set(facts())).toEqual(new Set(['graphql Again 200  ok plan 1', 'graphql pets 200  ok plan 1']));
+  expect(new Set(facts())).toEqual(new Set(['graphql Again 200  ok plan 1', 'graphql toys 200  ok plan 1']));
   expect(recorded).toHaveLength(12);
 });
 
 test('Record-4: GraphQL errors make a request failed, also with status 200', async () => {
-  await graphql(app.url, 'query Missing { pet(id: "1") { id } }', { token });
-  await graphql(app.url, 'query Both { project { slug } revoke: pet(id: "1") { id } }', { token });
+  await graphql(app.url, 'query Missing { toy(id: "1") { id } }', { token });
+  await graphql(app.url, 'query Both { project { slug } revoke: toy(id: "1") { id } }', { token });
   await graphql(app.url, 'query Unknown { nothing }', { token });
-  await graphql(app.url, 'query Variables($n: Int!) { pets(first: $n) { nodes { id } } }', { token });
-  await graphql(app.url, 'query Large { pets(first: 100000) { nodes { id } } }', { token });
+  await graphql(app.url, 'query Variables($n: Int!) { toys(first: $n) { nodes { id } } }', { token });
+  await graphql(app.url, 'query Large { toys(first: 100000) { nodes { id } } }', { token });
   await post({ query: '{', operationName: 'Broken' });
   await post({ query: '{' });
   await post({ query: 'query A { project { slug } }', operationName: 'B' });
@@ -122,18 +122,18 @@ test('Record-5: a refused request spends no unit; requests without a key are not
   const quota = { plan: 'ENTERPRISE', perMinute: 1, perDay: 1_000 } as const;
   await app.app.services.projects.change(TEST_ACTOR, tenant.slug, quota);
   app.clock.now += 1_000;
-  await rest(app.url, '/v1/pets', { token });
-  await rest(app.url, '/v1/pets', { token });
-  await graphql(app.url, 'query Shelf { pets(first: 1) { nodes { id } } }', { token });
+  await rest(app.url, '/v1/toys', { token });
+  await rest(app.url, '/v1/toys', { token });
+  await graphql(app.url, 'query Shelf { toys(first: 1) { nodes { id } } }', { token });
   // The key is refused, so this document is not parsed.
-  await post({ query: 'query Hidden { pets(first: 1) { nodes { name } } }', operationName: 'Given' });
-  await post({ query: 'query Hidden { pets(first: 1) { nodes { name } } }' });
+  await post({ query: 'query Hidden { toys(first: 1) { nodes { name } } }', operationName: 'Given' });
+  await post({ query: 'query Hidden { toys(first: 1) { nodes { name } } }' });
   await graphql(app.url, 'query Owner { project { slug } }', { token });
-  await rest(app.url, '/v1/pets');
+  await rest(app.url, '/v1/toys');
   await rest(app.url, '/v1/rate_limit', { token });
   expect(facts()).toEqual([
-    'rest listPets 200  ok plan 1',
-    'rest listPets 429 rate_limited_minute refused plan 0',
+    'rest listToys 200  ok plan 1',
+    'rest listToys 429 rate_limited_minute refused plan 0',
     'graphql Shelf 429 RATE_LIMITED_MINUTE refused plan 0',
     'graphql Given 429 RATE_LIMITED_MINUTE refused plan 0',
     'graphql other 429 RATE_LIMITED_MINUTE refused plan 0',
@@ -146,7 +146,7 @@ test('Record-6: an operation is a name of GraphQL’s grammar or root fields of 
   await graphql(app.url, `{ ${words} }`, { token });
   await graphql(
     app.url,
-    `{ ${words} project { slug } ...F } fragment F on Query { pets { nodes { id } } ${words}2 }`,
+    `{ ${words} project { slug } ...F } fragment F on Query { toys { nodes { id } } ${words}2 }`,
     {
       token,
     },
@@ -170,7 +170,7 @@ test('Record-6: an operation is a name of GraphQL’s grammar or root fields of 
   await post({ query: '{', operationName: 'n'.repeat(50_000) });
   expect(recorded.map(({ operation }) => operation)).toEqual([
     'other',
-    'pets,project',
+    'project,toys',
     'other',
     'Named',
     ...Array(10).fill('other'),
@@ -180,7 +180,7 @@ test('Record-6: an operation is a name of GraphQL’s grammar or root fields of 
 
 test('Record-7: a request whose client disconnects before the answer is recorded once, with the status 499', async () => {
   const client = await RawClient.open({ port: Number(new URL(app.url).port) });
-  const head = `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`;
+  const head = `POST /v1/toys HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`;
   client.send(`${head}Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{"name":`);
   const isCharged = async () => {
     const { body: json } = await rest(app.url, '/v1/rate_limit', { token });
@@ -189,9 +189,9 @@ test('Record-7: a request whose client disconnects before the answer is recorded
   await eventually('charged', isCharged);
   client.leave();
   await eventually('recorded', () => recorded.length > 0);
-  await rest(app.url, '/v1/pets', { token });
+  await rest(app.url, '/v1/toys', { token });
   expect(facts()).toEqual([
-    expect.stringMatching(/^rest createPet 499 .* failed plan 1$/),
-    'rest listPets 200  ok plan 1',
+    expect.stringMatching(/^rest createToy 499 .* failed plan 1$/),
+    'rest listToys 200  ok plan 1',
   ]);
 });

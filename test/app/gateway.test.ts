@@ -18,7 +18,7 @@ import { startApp, type TestApp } from '../support/start-app.js';
 
 const sourceOf = (noun: Noun) => ({ description: noun.description, load: async () => noun });
 const named = (words: Partial<NounDescription>) => sourceOf({ ...notes, description: { ...NOTE, ...words } });
-const [pets] = GATEWAY.nouns;
+const [toys] = GATEWAY.nouns;
 const NOTES_GATEWAY = createGateway({ name: 'Acme Notes', nouns: [sourceOf(notes)] });
 
 test.each<[string, Parameters<typeof createGateway>[0]]>([
@@ -85,7 +85,7 @@ test('Gateway-3: every type, root field, table and command of the platform is a 
   const commands = [...stdout.matchAll(/^ {2}(\w+)(?: \[| <| {2,})/gm)].map(([, name = '']) => name);
   expect(commands).toEqual(expect.arrayContaining(['projects', 'types', 'notes']));
   const names = [...types, ...fields, ...tables, ...commands].filter(
-    (name) => !/^(notes?|pets)$/i.test(name),
+    (name) => !/^(notes?|toys)$/i.test(name),
   );
   expect(names.filter((name) => !isReserved(name))).toEqual([]);
 });
@@ -131,37 +131,37 @@ test('Gateway-5: two gateways of one process each have their own nouns, scopes a
       project: types.find(({ name }) => name === 'Project')?.description,
     };
   };
-  const [ofPets, ofNotes] = [await schemaOf(first), await schemaOf(second)];
-  expect(ofPets.scopes).toEqual(['DOMAINS', 'KEYS', 'PETS_READ', 'PETS_WRITE']);
+  const [ofToys, ofNotes] = [await schemaOf(first), await schemaOf(second)];
+  expect(ofToys.scopes).toEqual(['DOMAINS', 'KEYS', 'TOYS_READ', 'TOYS_WRITE']);
   expect(ofNotes.scopes).toEqual(['DOMAINS', 'KEYS', 'NOTES_READ', 'NOTES_WRITE']);
-  expect(ofPets.project).toBe('The tenant that owns pets, API keys and domains.');
+  expect(ofToys.project).toBe('The tenant that owns toys, API keys and domains.');
   expect(ofNotes.project).toBe('The tenant that owns notes, API keys and domains.');
-  expect([ofPets.names.includes('Note'), ofNotes.names.includes('Pet')]).toEqual([false, false]);
+  expect([ofToys.names.includes('Note'), ofNotes.names.includes('Toy')]).toEqual([false, false]);
   expect(ofNotes.text).toContain('All notes of the project. Needs `notes:read`.');
   expect(ofNotes.text.replaceAll(/petstore/gi, '')).not.toMatch(/\bpets?\b|\{\{/i);
 });
 
 test('Gateway-6: each serves its own noun in both APIs, and its messages name it', async () => {
-  const [ofPets, ofNotes] = [await first.tenant(), await second.tenant()];
+  const [ofToys, ofNotes] = [await first.tenant(), await second.tenant()];
   const query = '{ notes { id name } apiKey { scopes } }';
   expect((await graphql(second.url, query, { token: ofNotes.token })).body.data).toEqual({
     notes: [{ id: '1', name: 'First' }],
     apiKey: { scopes: ['NOTES_READ', 'NOTES_WRITE', 'DOMAINS', 'KEYS'] },
   });
-  expect((await graphql(first.url, query, { token: ofPets.token })).status).toBe(400);
-  const paths = ['/v1/notes', '/v1/pets'];
-  const statuses = async ({ url }: TestApp, { token }: typeof ofPets) =>
+  expect((await graphql(first.url, query, { token: ofToys.token })).status).toBe(400);
+  const paths = ['/v1/notes', '/v1/toys'];
+  const statuses = async ({ url }: TestApp, { token }: typeof ofToys) =>
     Promise.all(paths.map(async (path) => (await rest(url, path, { token })).status));
-  expect(await statuses(first, ofPets)).toEqual([404, 200]);
+  expect(await statuses(first, ofToys)).toEqual([404, 200]);
   expect(await statuses(second, ofNotes)).toEqual([200, 404]);
 
   const stated =
     'mutation($of: String!) { recordImport(resource: $of, file: "a.csv", imported: 1, refused: 0) { slug } }';
-  const recorded = (app: TestApp, { token }: typeof ofPets, of: string) =>
+  const recorded = (app: TestApp, { token }: typeof ofToys, of: string) =>
     graphql(app.url, stated, { token, variables: { of } });
   expect((await recorded(second, ofNotes, 'notes')).body.errors).toBeUndefined();
-  expect((await recorded(second, ofNotes, 'pets')).text).toContain('must be notes');
-  const spent = async (app: TestApp, { token }: typeof ofPets) => {
+  expect((await recorded(second, ofNotes, 'toys')).text).toContain('must be notes');
+  const spent = async (app: TestApp, { token }: typeof ofToys) => {
     const operations = `{ ${Array.from({ length: 20 }, (_, at) => `a${at}: project { slug }`).join(' ')} }`;
     for (let at = 0; at < 7; at += 1) {
       const { status, text } = await graphql(app.url, operations, { token });
@@ -169,13 +169,13 @@ test('Gateway-6: each serves its own noun in both APIs, and its messages name it
     }
     return '';
   };
-  expect(await spent(first, ofPets)).toContain('on everything except pets.');
+  expect(await spent(first, ofToys)).toContain('on everything except toys.');
   expect(await spent(second, ofNotes)).toContain('on everything except notes.');
 });
 
 test('Gateway-7: a scope of a noun that is no longer served is forgotten, and the key keeps its others', async () => {
   const { token, keyId } = await second.tenant({ scopes: ['notes:read', 'keys'] });
-  await second.db.repository(ApiKey).update({ id: keyId }, { scopes: 'pets:read,notes:read,keys' });
+  await second.db.repository(ApiKey).update({ id: keyId }, { scopes: 'toys:read,notes:read,keys' });
   second.app.services.apiKeys.callers.clear();
   const { body } = await graphql(second.url, '{ notes { id } apiKey { scopes } apiKeys { id } }', { token });
   expect(body.errors).toBeUndefined();
@@ -187,12 +187,12 @@ test('Gateway-7: a scope of a noun that is no longer served is forgotten, and th
 });
 
 test('Gateway-8: the command line has the name and the nouns of its gateway', async () => {
-  const [ofPets, ofNotes, keys] = [
-    await help(createGateway({ name: 'Petstore Gateway', nouns: [sourceOf(pets)] })),
+  const [ofToys, ofNotes, keys] = [
+    await help(createGateway({ name: 'Petstore Gateway', nouns: [sourceOf(toys)] })),
     await help(NOTES_GATEWAY),
     await help(NOTES_GATEWAY, 'keys', 'create'),
   ];
-  expect(ofPets.stdout).toContain('Manage Petstore Gateway:');
+  expect(ofToys.stdout).toContain('Manage Petstore Gateway:');
   expect(ofNotes.stdout).toContain('Manage Acme Notes:');
   expect(ofNotes.stdout).toContain('$ petstore notes import shop notes.csv');
   expect(keys.stdout.replaceAll(/\s+/g, ' ')).toContain('notes:read, notes:write, domains, keys');

@@ -22,10 +22,10 @@ afterAll(() => app.stop());
 
 test('Log-1: each request is one line, found by the X-Request-Id of its answer', async () => {
   const answers = [
-    await rest(app.url, '/v1/pets?limit=1', { token: tenant.token }),
-    await rest(app.url, '/v1/pets'),
+    await rest(app.url, '/v1/toys?limit=1', { token: tenant.token }),
+    await rest(app.url, '/v1/toys'),
     await rest(app.url, '/nowhere'),
-    await rest(app.url, '/v1/pets', { method: 'POST', token: tenant.token, body: '{' }),
+    await rest(app.url, '/v1/toys', { method: 'POST', token: tenant.token, body: '{' }),
     await graphql(app.url, '{ project { slug } }', { token: tenant.token }),
     await graphql(app.url, '{', { token: tenant.token }),
     await rest(app.url, '/%zz'),
@@ -41,13 +41,13 @@ test('Log-1: each request is one line, found by the X-Request-Id of its answer',
 });
 
 test('Log-2: no token, query, body or control character of a client reaches the log', async () => {
-  await rest(app.url, '/v1/pets?status=secret%0aquery', {
+  await rest(app.url, '/v1/toys?status=secret%0aquery', {
     token: tenant.token,
     headers: { 'x-forwarded-for': 'secret' },
   });
-  await rest(app.url, '/v1/pets', { method: 'POST', token: tenant.token, body: '{"name":"secret body"' });
-  await rest(app.url, '/v1/pets', { token: `${tenant.token.slice(0, -1)}_` });
-  await graphql(app.url, 'query { pet(id: "secret") { id } }', { token: tenant.token });
+  await rest(app.url, '/v1/toys', { method: 'POST', token: tenant.token, body: '{"name":"secret body"' });
+  await rest(app.url, '/v1/toys', { token: `${tenant.token.slice(0, -1)}_` });
+  await graphql(app.url, 'query { toy(id: "secret") { id } }', { token: tenant.token });
   await rest(app.url, '/line%0abreak', { token: tenant.token });
   const log = lines.join('');
   expect(log).not.toContain('secret');
@@ -69,10 +69,10 @@ test('Log-4: no token in a path reaches the log, whether whole, cut, damaged or 
   ];
   const before = lines.length;
   for (const form of forms) {
-    await rest(app.url, `/v1/pets/${form}`, { token });
+    await rest(app.url, `/v1/toys/${form}`, { token });
     await rest(app.url, `/${form}/x?key=${form}`);
     await rest(app.url, `/%zz/${form}`);
-    await graphql(app.url, `{ pet(id: "${form}") { id } ${form.slice(0, 3)}`, { token });
+    await graphql(app.url, `{ toy(id: "${form}") { id } ${form.slice(0, 3)}`, { token });
   }
   const log = lines.slice(before).join('');
   expect(lines.length - before).toBe(forms.length * 4);
@@ -114,7 +114,7 @@ describe('LOG_FORMAT=text', () => {
   test('Log-7: a request is one short line', () => {
     const request = {
       method: 'GET',
-      path: '/v1/pets',
+      path: '/v1/toys',
       status: 200,
       durationMs: 1.2,
       keyId: '42',
@@ -124,8 +124,8 @@ describe('LOG_FORMAT=text', () => {
     logger.info({ requestId: 'f00', ...request, status: 503, keyId: undefined }, 'request');
     logger.warn({ reason: 'nothing listens there' }, 'Redis is away');
     expect(written.splice(0).map((line) => line.replace(/^\d\d:\d\d:\d\d /, ''))).toEqual([
-      'GET /v1/pets 200 1.2 ms key 42 left 299\n',
-      'GET /v1/pets 503 1.2 ms left 299 request f00\n',
+      'GET /v1/toys 200 1.2 ms key 42 left 299\n',
+      'GET /v1/toys 503 1.2 ms left 299 request f00\n',
       'WARN Redis is away reason=nothing listens there\n',
     ]);
   });
@@ -172,7 +172,7 @@ test('Log-10: lines that cannot be written are buffered up to 16 MB, then droppe
 
 test('Log-3: an internal fault is logged with its cause and answered without it', async () => {
   await app.db.close();
-  const broken = await rest(app.url, '/v1/pets', { token: tenant.token });
+  const broken = await rest(app.url, '/v1/toys', { token: tenant.token });
   expect([broken.status >= 500, broken.text]).toEqual([
     true,
     expect.not.stringMatching(/sqlite|typeorm|connection/i),

@@ -29,14 +29,14 @@ const FLOWS: readonly Flow[] = [
   {
     what: 'a new GraphQL query',
     headings: ['Every request', 'A GraphQL request', 'A new query'],
-    request: (number) => graphql(`{ pets { nodes { name${number}: name } } }`),
+    request: (number) => graphql(`{ toys { nodes { name${number}: name } } }`),
     most: 58,
   },
   {
     what: 'a GraphQL mutation',
     headings: ['Every request', 'A GraphQL request', 'A mutation'],
     request: (number) =>
-      graphql(`mutation { createPet(input: { name: "Rex ${number}", categoryId: "1" }) { id } }`),
+      graphql(`mutation { createToy(input: { name: "Rex ${number}", categoryId: "1" }) { id } }`),
     most: 62,
   },
 ];
@@ -45,7 +45,7 @@ let database: TestDatabase;
 let gateway: GatewayProcess;
 let headers: Record<string, string>;
 
-const rest = (query: string) => new Request(`${gateway.url}/v1/pets?${query}`, { headers });
+const rest = (query: string) => new Request(`${gateway.url}/v1/toys?${query}`, { headers });
 const graphql = (query: string) =>
   new Request(`${gateway.url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) });
 

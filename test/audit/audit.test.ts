@@ -39,7 +39,7 @@ onEachDatabase((app) => {
     const { token, projectId, keyId } = await app().tenant();
     await acts(projectId, 3);
     for (const name of ['one', 'two', 'three']) {
-      const document = `mutation { createApiKey(input: {name: "${name}", scopes: [PETS_READ]}) { key { id } } }`;
+      const document = `mutation { createApiKey(input: {name: "${name}", scopes: [TOYS_READ]}) { key { id } } }`;
       await graphql(app().url, document, { token });
     }
     const actions = async (filter: string) =>
@@ -74,7 +74,7 @@ onEachDatabase((app) => {
     });
     const created = await graphql(
       app().url,
-      'mutation { createApiKey(input: {name: "Checkout", scopes: [PETS_READ]}) { key { id prefix } } }',
+      'mutation { createApiKey(input: {name: "Checkout", scopes: [TOYS_READ]}) { key { id prefix } } }',
       { token },
     );
     const { id, prefix } = created.body.data.createApiKey.key;
@@ -97,7 +97,7 @@ onEachDatabase((app) => {
         actor: own,
         action: 'key.create',
         requestId: created.headers.get('x-request-id'),
-        detail: [checkout, { name: 'scopes', value: 'pets:read' }, { name: 'expiresAt', value: null }],
+        detail: [checkout, { name: 'scopes', value: 'toys:read' }, { name: 'expiresAt', value: null }],
       }),
       expect.objectContaining({
         actor: 'Operator, on the command line',
@@ -141,7 +141,7 @@ onEachDatabase((app) => {
 
   test('Audit-6: reading needs the scope keys, 1 to 100 events a page, and a cursor of this list', async () => {
     const { token, projectId } = await app().tenant();
-    const { token: weak } = await app().tenant({ scopes: ['pets:read', 'domains'] });
+    const { token: weak } = await app().tenant({ scopes: ['toys:read', 'domains'] });
     const codes = async (args: string, key = token) => {
       const query = `{ project { auditEvents${args} { nodes { id } } } }`;
       const { body } = await graphql(app().url, query, { token: key });
@@ -155,7 +155,7 @@ onEachDatabase((app) => {
         errors: [{ field: 'first' }],
       });
     }
-    const foreign = Buffer.from('pet:1').toString('base64url');
+    const foreign = Buffer.from('toy:1').toString('base64url');
     const padded = Buffer.from('audit:01').toString('base64url');
     for (const cursor of ['', 'x', foreign, padded]) {
       expect(await codes(`(after: "${cursor}")`)).toMatchObject({

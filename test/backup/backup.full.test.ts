@@ -13,7 +13,7 @@ import { startGateway } from '../support/gateway-process.js';
 import { putSqlClient } from '../support/servers/sql-client.js';
 
 const SEALED = 'v1.c2VhbGVk+/=';
-const PETS = 16_384;
+const TOYS = 16_384;
 let backups: Backups;
 let source: string;
 let file: string;
@@ -53,7 +53,7 @@ test('Backup-2: the file is private and alone, and verify says its schema', asyn
 });
 
 test('Backup-3: a backup shows one moment, although others write', async () => {
-  const databaseUrl = await backups.withPets('sqlite', PETS);
+  const databaseUrl = await backups.withToys('sqlite', TOYS);
   const path = backups.newFile();
   const { result, transactions } = await whileWritten(databaseUrl, () =>
     petstore(['backup', path, '--json'], { databaseUrl }),
@@ -62,7 +62,7 @@ test('Backup-3: a backup shows one moment, although others write', async () => {
   const added = await countOf(`sqlite:${path}`, 'acme_orders');
   expect(added).toBeGreaterThan(0);
   expect(transactions).toBeGreaterThan(added);
-  expect(await countOf(`sqlite:${path}`, 'pets')).toBe(PETS + added);
+  expect(await countOf(`sqlite:${path}`, 'toys')).toBe(TOYS + added);
   expect(await countOf(`sqlite:${path}`, 'usage_by_dimension')).toBe(added);
 });
 
@@ -81,7 +81,7 @@ test('Backup-5: an existing file, a missing database and standard output are ref
 });
 
 test('Backup-6: an interrupted backup leaves no file and no part of one', async () => {
-  const databaseUrl = await backups.withPets('sqlite', 2 ** 20);
+  const databaseUrl = await backups.withToys('sqlite', 2 ** 20);
   const before = await readdir(backups.folder);
   const ended = petstore(['backup', backups.newFile(), '--json'], {
     databaseUrl,
@@ -135,7 +135,7 @@ test('Backup-12: a backup is restored in the place of the database, and a gatewa
   const env = { DATABASE_URL: databaseUrl, DEMO: '0' };
   const first = await startGateway({ env });
   const post = (url: string, name: string) =>
-    fetch(`${url}/v1/pets`, {
+    fetch(`${url}/v1/toys`, {
       method: 'POST',
       headers: { authorization: `Bearer ${json.key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ name, categoryId: 1 }),
@@ -149,9 +149,9 @@ test('Backup-12: a backup is restored in the place of the database, and a gatewa
   for (const name of await readdir(folder)) await rename(join(folder, name), join(folder, `old-${name}`));
   await copyFile(path, fileOf(databaseUrl));
   const second = await startGateway({ env });
-  const answer = await fetch(`${second.url}/v1/pets`, { headers: { authorization: `Bearer ${json.key}` } });
-  const pets = (await answer.json()) as { name: string }[];
-  expect(pets.map(({ name }) => name)).toEqual(['Before']);
+  const answer = await fetch(`${second.url}/v1/toys`, { headers: { authorization: `Bearer ${json.key}` } });
+  const toys = (await answer.json()) as { name: string }[];
+  expect(toys.map(({ name }) => name)).toEqual(['Before']);
   await second.kill('SIGKILL');
   const told = await petstoreHere(['restore', path, '--into', databaseUrl]);
   expect(told).toMatchObject({ code: 2, stderr: expect.stringContaining('petstore backup --help') });

@@ -10,7 +10,7 @@ import { databaseKinds } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
 import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 
-const PETS = 16_384;
+const TOYS = 16_384;
 /** Enough that a copy is still under way when the signal arrives. */
 const ROWS = 2 ** 17;
 let backups: Backups;
@@ -59,17 +59,17 @@ describe.each(databaseKinds())('from %s', (kind) => {
   test.each(['SIGKILL', 'SIGINT'] as const)(
     'Copy-3: a copy that ends by %s is told by the next one, and nothing else uses the database',
     async (signal) => {
-      const large = await backups.withPets(kind, ROWS);
+      const large = await backups.withToys(kind, ROWS);
       const into = await backups.newDatabase(kind);
       const ended = await petstore(['copy', '--from', large, '--into', into], {
         onStart: async (child) => {
-          await eventually('a part of the rows', async () => (await countOf(into, 'pets')) > 0);
+          await eventually('a part of the rows', async () => (await countOf(into, 'toys')) > 0);
           child.kill(signal);
         },
       });
       expect(ended.code).toBe(signal === 'SIGINT' ? 1 : null);
       expect(ended.stderr).toMatch(signal === 'SIGINT' ? /has a part of the rows.*--force/ : /^$/);
-      expect(await countOf(into, 'pets')).toBeLessThan(ROWS);
+      expect(await countOf(into, 'toys')).toBeLessThan(ROWS);
       const again = await copy(source, into);
       expect(again).toMatchObject({ code: 1, json: { error: { code: 'conflict' } } });
       expect(again.stdout).toMatch(/The copy of \w+:.+ that began at .* was interrupted.*--force/);
@@ -91,25 +91,25 @@ describe.each(databaseKinds())('from %s', (kind) => {
     const values = Array.from({ length: 5_000 }, (_, at) => `(${at % 3}, ${at}, 'Rex', 1, NULL, 1)`);
     await onDatabase(large, (data) =>
       data.query(
-        `INSERT INTO pets (project_id, id, name, category_id, status, created_at_ms) VALUES ${values}`,
+        `INSERT INTO toys (project_id, id, name, category_id, status, created_at_ms) VALUES ${values}`,
       ),
     );
     const into = await backups.newDatabase(kind);
-    expect(await copy(large, into)).toMatchObject({ code: 0, json: { rows: { pets: 5_000 } } });
+    expect(await copy(large, into)).toMatchObject({ code: 0, json: { rows: { toys: 5_000 } } });
     expect(await readEveryTable(into)).toEqual(await readEveryTable(large));
   });
 
   test('Copy-5: the tables of another program are never touched', async () => {
     const into = await backups.newDatabase(kind);
-    await onDatabase(into, (data) => data.query('CREATE TABLE pets (id INTEGER)'));
+    await onDatabase(into, (data) => data.query('CREATE TABLE toys (id INTEGER)'));
     const refused = await copy(source, into, '--force');
     expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining('another program') });
-    expect(await countOf(into, 'pets')).toBe(0);
+    expect(await countOf(into, 'toys')).toBe(0);
   });
 
   test('Copy-6: rows that another program stored or deleted meanwhile are told, and the database stays out of use', async () => {
     for (const change of [
-      'DELETE FROM pets WHERE id = 0',
+      'DELETE FROM toys WHERE id = 0',
       "INSERT INTO rate_counters VALUES (?, '{}', 1, 1)",
     ]) {
       const into = await backups.newDatabase(kind);
@@ -122,7 +122,7 @@ describe.each(databaseKinds())('from %s', (kind) => {
         await expect(target.end(counts)).rejects.toMatchObject({
           code: 'conflict',
           message: expect.stringMatching(
-            /^(pets has 4|rate_counters has 6) rows and not the 5 of the source/,
+            /^(toys has 4|rate_counters has 6) rows and not the 5 of the source/,
           ),
         });
       });
@@ -132,7 +132,7 @@ describe.each(databaseKinds())('from %s', (kind) => {
 
   test('Copy-7: of two copies into one database at once, none looks complete that is not', async () => {
     const into = await backups.newDatabase(kind);
-    const large = await backups.withPets(kind, PETS);
+    const large = await backups.withToys(kind, TOYS);
     const begin = (from: string, startedAt: string) =>
       copyDatabase(DATABASE_SCHEMA, {
         ...{ from: targetOf(from), into: targetOf(into), isForced: true, startedAt },
@@ -162,16 +162,16 @@ describe.each(databaseKinds())('from %s', (kind) => {
   });
 
   test('Copy-9: a copy shows one moment, although others write to the source', async () => {
-    const databaseUrl = await backups.withPets(kind, PETS);
+    const databaseUrl = await backups.withToys(kind, TOYS);
     const into = await backups.newDatabase(kind);
     const { result, transactions } = await whileWritten(databaseUrl, () =>
       petstore(['copy', '--from', databaseUrl, '--into', into, '--json']),
     );
     expect(result.code).toBe(0);
     const { rows } = result.json;
-    expect(rows).toMatchObject({ pets: PETS + rows.acme_orders, usage_by_dimension: rows.acme_orders });
+    expect(rows).toMatchObject({ toys: TOYS + rows.acme_orders, usage_by_dimension: rows.acme_orders });
     expect(transactions).toBeGreaterThan(rows.acme_orders);
-    expect(await countOf(into, 'pets')).toBe(rows.pets);
+    expect(await countOf(into, 'toys')).toBe(rows.toys);
   });
 
   test('Copy-10: a source without the newest migrations, with later ones, or without a file is refused', async () => {
@@ -216,10 +216,10 @@ describe.each(databaseKinds())('from %s', (kind) => {
     test('Copy-12: counting the rows first keeps no lock on the definition of a table', async () => {
       const databaseUrl = await backups.migrated(kind);
       await withSnapshot(targetOf(databaseUrl), DATABASE_SCHEMA, async (snapshot) => {
-        expect(await snapshot.counts()).toMatchObject({ pets: 0 });
+        expect(await snapshot.counts()).toMatchObject({ toys: 0 });
         await onDatabase(databaseUrl, async (data) => {
           await data.query('SET SESSION lock_wait_timeout = 5');
-          await data.query('ALTER TABLE pets ADD COLUMN more int NULL');
+          await data.query('ALTER TABLE toys ADD COLUMN more int NULL');
         });
       });
     });

@@ -9,16 +9,16 @@ import { type DatabaseKind, databaseKinds } from '../support/databases.js';
 import { createTenant, type GatewayProcess, startGateway } from '../support/gateway-process.js';
 import { KeepAliveClient } from '../support/http/keep-alive-client.js';
 
-/** `COPY_PETS=1000000` is the full size; the figures are then printed. */
-const PETS = Number(process.env.COPY_PETS ?? 50_000);
+/** `COPY_TOYS=1000000` is the full size; the figures are then printed. */
+const TOYS = Number(process.env.COPY_TOYS ?? 50_000);
 const MEMORY_BYTES = 96 * 1024 * 1024;
 /** Where a test has both kinds, the copy goes from one to the other. */
 const OTHER = otherKinds();
-const STATEMENT_PETS = 20_000;
+const STATEMENT_TOYS = 20_000;
 const CLIENTS = 20;
 const PAUSE_MS = 10;
 /** A quiet phase before and after the command, with as many reads as fit. */
-const QUIET_MS = Math.min(20_000, PETS / 50);
+const QUIET_MS = Math.min(20_000, TOYS / 50);
 
 describe.each(databaseKinds())('on %s', (kind) => {
   let backups: Backups;
@@ -30,7 +30,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     backups = await Backups.make();
     databaseUrl = await backups.migrated(kind);
     token = await createTenant(databaseUrl);
-    await onDatabase(databaseUrl, addPets);
+    await onDatabase(databaseUrl, addToys);
     gateway = await startGateway({ env: { DATABASE_URL: databaseUrl } });
   });
   afterAll(async () => {
@@ -44,10 +44,10 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const before = await readDuring(gateway, token, () => pause(QUIET_MS));
     const copy = await readDuring(gateway, token, () => measured(args, databaseUrl));
     const after = await readDuring(gateway, token, () => pause(QUIET_MS));
-    expect(copy.result).toMatchObject({ code: 0, rows: { pets: PETS } });
+    expect(copy.result).toMatchObject({ code: 0, rows: { toys: TOYS } });
     expect(copy.result.peakBytes).toBeLessThan(MEMORY_BYTES);
     for (const { statuses } of [before, copy, after]) expect(statuses).toEqual(new Set([200]));
-    if (process.env.COPY_PETS === undefined) return;
+    if (process.env.COPY_TOYS === undefined) return;
     const p99Ms = { before: before.p99Ms, during: copy.p99Ms, after: after.p99Ms };
     console.info(`${kind} into ${OTHER[kind]}`, { p99Ms, copy: copy.result });
   });
@@ -61,20 +61,20 @@ describe.each(databaseKinds())('on %s', (kind) => {
       expect(during.statuses).toEqual(new Set([200]));
       const verify = await measured(['backup', 'verify', file], databaseUrl);
       expect(verify).toMatchObject({ code: 0 });
-      if (process.env.COPY_PETS === undefined) return;
+      if (process.env.COPY_TOYS === undefined) return;
       console.info('backup of sqlite', { p99Ms: during.p99Ms, backup: during.result, verify });
     });
   }
 });
 
-async function addPets(data: { query(sql: string): Promise<unknown> }): Promise<void> {
+async function addToys(data: { query(sql: string): Promise<unknown> }): Promise<void> {
   const columns = 'project_id, id, name, category_id, status, created_at_ms';
-  await data.query(`INSERT INTO pets (${columns}) SELECT id, 1, 'Bella the 1st', 1, 'sold', 1 FROM projects`);
-  for (let pets = 1, more = 1; pets < PETS; pets += more) {
-    more = Math.min(pets, PETS - pets, STATEMENT_PETS);
+  await data.query(`INSERT INTO toys (${columns}) SELECT id, 1, 'Bella the 1st', 1, 'sold', 1 FROM projects`);
+  for (let toys = 1, more = 1; toys < TOYS; toys += more) {
+    more = Math.min(toys, TOYS - toys, STATEMENT_TOYS);
     await data.query(
-      `INSERT INTO pets (${columns}) SELECT project_id, id + ${pets}, CONCAT('Bella the ', id + ${pets}, 'th'), id % 50, status, 1
-        FROM pets WHERE id <= ${more}`,
+      `INSERT INTO toys (${columns}) SELECT project_id, id + ${toys}, CONCAT('Bella the ', id + ${toys}, 'th'), id % 50, status, 1
+        FROM toys WHERE id <= ${more}`,
     );
   }
 }
@@ -100,8 +100,8 @@ async function readDuring<T>(
     for (let turn = 0; !isOver; turn += 1) {
       const dueAtMs = startedAtMs + (turn * CLIENTS + at) * PAUSE_MS;
       await pause(Math.max(0, dueAtMs - performance.now()));
-      const cursor = Buffer.from(`pet:${Math.floor(Math.random() * PETS)}`).toString('base64url');
-      const { status, answeredAt } = await client.send(`/v1/pets?limit=20&cursor=${cursor}`);
+      const cursor = Buffer.from(`toy:${Math.floor(Math.random() * TOYS)}`).toString('base64url');
+      const { status, answeredAt } = await client.send(`/v1/toys?limit=20&cursor=${cursor}`);
       statuses.add(status);
       tookMs.push(answeredAt - dueAtMs);
     }

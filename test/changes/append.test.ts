@@ -4,7 +4,7 @@ import { closeLog, openLog } from '../support/changes/changes.js';
 import { onAnyDatabase, testOnMysql } from '../support/on-databases.js';
 import { startApp } from '../support/start-app.js';
 
-const CHANGE = { noun: 'pets', kind: 'created', record: '{"id":"1"}', replaced: null } as const;
+const CHANGE = { noun: 'toys', kind: 'created', record: '{"id":"1"}', replaced: null } as const;
 
 onAnyDatabase((app) => {
   test('Changes-Proof-10: a write whose outcome is unknown stays announced, so that readers look for its changes', async () => {

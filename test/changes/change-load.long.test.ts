@@ -35,9 +35,9 @@ afterAll(async () => {
 
 const urlOf = (at: number) => String(gateways[at % 2]?.url);
 const create = (at: number, token: string, name: string) =>
-  rest(urlOf(at), '/v1/pets', { method: 'POST', token, body: { name, categoryId: 1 } });
+  rest(urlOf(at), '/v1/toys', { method: 'POST', token, body: { name, categoryId: 1 } });
 
-test('ChangeLoad-1: a project with a change log creates at least 300 pets a second, and its neighbour is not slower', async () => {
+test('ChangeLoad-1: a project with a change log creates at least 300 toys a second, and its neighbour is not slower', async () => {
   const [token, neighbour] = [await createTenant(database.url), await createTenant(database.url)];
   await openLogOf(database.url, token);
   const rateOf = async (writing: string) => {
@@ -98,7 +98,7 @@ test('ChangeLoad-3: 1,000 streams with 100 changes a second take at most 5 % of 
   const reader = await createTenant(database.url);
   for (let at = 0; at < 100; at += 1) await create(at, reader, 'Rex');
   const tokens = await loggedProjects();
-  const list = () => rest(urlOf(0), '/v1/pets?limit=20', { token: reader });
+  const list = () => rest(urlOf(0), '/v1/toys?limit=20', { token: reader });
   /**
    * The part of a processor that the first gateway uses. At a steady rate, because the client of the streams takes some of
    * the machine too. A gateway without idle time would answer fewer lists by what the streams add to it.
@@ -156,7 +156,7 @@ async function loggedProjects(): Promise<string[]> {
 
 /** Opens the streams of each project, half of them at each process. */
 async function openStreams(tokens: string[], onText: (text: string) => void): Promise<RawClient[]> {
-  const body = JSON.stringify({ query: 'subscription { petChanges { cursor pet { name } } }' });
+  const body = JSON.stringify({ query: 'subscription { toyChanges { cursor toy { name } } }' });
   const open = async (token: string, at: number) => {
     const client = await RawClient.open({ port: gateways[at % 2]?.port ?? 0 });
     client.socket.on('data', onText);
@@ -174,7 +174,7 @@ async function openStreams(tokens: string[], onText: (text: string) => void): Pr
   return clients;
 }
 
-/** Creates pets in turn in each project, at a steady rate. Returns how many. */
+/** Creates toys in turn in each project, at a steady rate. Returns how many. */
 function writeChanges(tokens: string[], onWritten: (name: string) => void): Promise<number> {
   return atRate(CHANGES_PER_SECOND, async (at) => {
     const name = `at-${at}`;

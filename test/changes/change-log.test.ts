@@ -15,7 +15,7 @@ onEachDatabase((app) => {
   const setLog = (isLogged: boolean) =>
     app().app.services.projects.change(TEST_ACTOR, owner.slug, { isLogged });
   const kinds = async (variables = {}) =>
-    (await client.changes(variables)).nodes.map(({ kind, pet }) => `${kind} ${pet.name} ${pet.status}`);
+    (await client.changes(variables)).nodes.map(({ kind, toy }) => `${kind} ${toy.name} ${toy.status}`);
 
   describe('the change log', () => {
     test('Changes-1: a creation, an update and a deletion are each one change, in this order', async () => {
@@ -23,7 +23,7 @@ onEachDatabase((app) => {
       await client.update(id, { status: 'sold', name: 'Max' });
       await client.delete(id);
       const { nodes, pageInfo } = await client.changes();
-      expect(nodes.map(({ kind, pet }) => [kind, pet.id, pet.name, pet.status])).toEqual([
+      expect(nodes.map(({ kind, toy }) => [kind, toy.id, toy.name, toy.status])).toEqual([
         ['CREATED', id, 'Rex', 'available'],
         ['UPDATED', id, 'Max', 'sold'],
         ['DELETED', id, 'Max', 'sold'],
@@ -38,18 +38,18 @@ onEachDatabase((app) => {
     });
 
     test('Changes-3: pages continue with `endCursor`, without a gap and without a repetition', async () => {
-      const inputs = Array.from({ length: 7 }, (_, at) => ({ name: `Pet ${at}`, categoryId: '1' }));
-      await client.send('mutation($inputs: [NewPet!]!) { createPets(inputs: $inputs) { id } }', { inputs });
+      const inputs = Array.from({ length: 7 }, (_, at) => ({ name: `Toy ${at}`, categoryId: '1' }));
+      await client.send('mutation($inputs: [NewToy!]!) { createToys(inputs: $inputs) { id } }', { inputs });
       const seen: string[] = [];
       for (let after: string | null = null, hasNextPage = true; hasNextPage; ) {
         const page = await client.changes({ first: 3, after });
-        seen.push(...page.nodes.map(({ pet }) => pet.name));
+        seen.push(...page.nodes.map(({ toy }) => toy.name));
         ({ endCursor: after, hasNextPage } = page.pageInfo);
       }
       expect(seen).toEqual(inputs.map(({ name }) => name));
     });
 
-    test('Changes-4: `status` matches the pet before or after the change', async () => {
+    test('Changes-4: `status` matches the toy before or after the change', async () => {
       const id = await client.create('Rex', 'available');
       await client.create('Luna', 'pending');
       await client.update(id, { name: 'Max' });
@@ -74,7 +74,7 @@ onEachDatabase((app) => {
       expect(nodes.map(({ name }) => name)).toEqual(['Rex']);
       await client.create('Luna');
       const { nodes: changes } = await client.changes({ after: changesCursor });
-      expect(changes.map(({ pet }) => pet.name)).toEqual(['Luna']);
+      expect(changes.map(({ toy }) => toy.name)).toEqual(['Luna']);
       const empty = await client.list('first: 1, nameStartsWith: "Nobody"');
       expect(await client.changes({ after: empty.changesCursor })).toEqual({
         nodes: [],
@@ -85,9 +85,9 @@ onEachDatabase((app) => {
     });
 
     test('Changes-6: concurrent writes are numbered in the order of their commits, each number once', async () => {
-      await Promise.all(Array.from({ length: 30 }, (_, at) => client.create(`Pet ${at}`)));
+      await Promise.all(Array.from({ length: 30 }, (_, at) => client.create(`Toy ${at}`)));
       const { nodes } = await client.changes();
-      expect(new Set(nodes.map(({ pet }) => pet.name)).size).toBe(30);
+      expect(new Set(nodes.map(({ toy }) => toy.name)).size).toBe(30);
       const rows = await app().db.repository(ChangeRow).findBy({ projectId: owner.projectId });
       expect(rows.map(({ number }) => number)).toEqual(Array.from({ length: 30 }, (_, at) => at + 1));
     });
@@ -97,9 +97,9 @@ onEachDatabase((app) => {
       const key = { 'idempotency-key': 'once' };
       const input = { name: 'Luna', categoryId: '1' };
       const repeated = () =>
-        client.send('mutation($input: NewPet!) { createPet(input: $input) { id } }', { input }, key);
+        client.send('mutation($input: NewToy!) { createToy(input: $input) { id } }', { input }, key);
       const answers = await Promise.all([
-        ...Array.from({ length: 10 }, (_, at) => client.create(`Pet ${at}`)),
+        ...Array.from({ length: 10 }, (_, at) => client.create(`Toy ${at}`)),
         client.delete(id),
         client.delete(id),
         client.update(id, { name: 'Max' }),
@@ -108,9 +108,9 @@ onEachDatabase((app) => {
       ]);
       expect(answers).toHaveLength(15);
       const { nodes } = await client.changes();
-      const created = nodes.filter(({ kind }) => kind === 'CREATED').map(({ pet }) => pet.name);
+      const created = nodes.filter(({ kind }) => kind === 'CREATED').map(({ toy }) => toy.name);
       expect(created.sort()).toEqual(
-        ['Luna', 'Rex', ...Array.from({ length: 10 }, (_, at) => `Pet ${at}`)].sort(),
+        ['Luna', 'Rex', ...Array.from({ length: 10 }, (_, at) => `Toy ${at}`)].sort(),
       );
       expect(nodes.filter(({ kind }) => kind === 'DELETED')).toHaveLength(1);
       expect((await client.list()).nodes).toHaveLength(11);
@@ -129,7 +129,7 @@ onEachDatabase((app) => {
       const { nodes, pageInfo } = await client.changes();
       expect([isFirst, nodes]).toEqual([false, []]);
       const { nodes: next } = await client.changes({ after: pageInfo.endCursor });
-      expect(next.map(({ pet }) => pet.name)).toEqual(['Rex']);
+      expect(next.map(({ toy }) => toy.name)).toEqual(['Rex']);
     });
 
     test('Changes-7: a failed write leaves no change', async () => {
@@ -137,7 +137,7 @@ onEachDatabase((app) => {
         { name: 'Rex', categoryId: '1' },
         { name: ' ', categoryId: '1' },
       ];
-      await client.send('mutation($inputs: [NewPet!]!) { createPets(inputs: $inputs) { id } }', { inputs });
+      await client.send('mutation($inputs: [NewToy!]!) { createToys(inputs: $inputs) { id } }', { inputs });
       await client.update('4711', { name: 'Max' });
       await client.delete('4711');
       expect(await kinds()).toEqual([]);
@@ -149,7 +149,7 @@ onEachDatabase((app) => {
       for (const after of [
         '',
         'x',
-        Buffer.from('pet:42').toString('base64url'),
+        Buffer.from('toy:42').toString('base64url'),
         `${cursorOf({ number: 1, atMs: 2 })}A`,
       ]) {
         const { extensions } = await client.refusal({ after });
@@ -166,7 +166,7 @@ onEachDatabase((app) => {
       app().clock.now += 7 * 86_400_000 + 1;
       await client.create('Max');
       await app().app.services.changes.log.deleteOldChanges();
-      expect((await client.changes()).nodes.map(({ pet }) => pet.name)).toEqual(['Max']);
+      expect((await client.changes()).nodes.map(({ toy }) => toy.name)).toEqual(['Max']);
       for (const after of [old, rex?.cursor]) {
         const { message, extensions } = await client.refusal({ after });
         expect(extensions).toMatchObject({
@@ -237,36 +237,36 @@ onEachDatabase((app) => {
   });
 
   test('Changes-13: REST has the same changes, and a link to the next ones', async () => {
-    const list = await client.rest('/pets?limit=1');
+    const list = await client.rest('/toys?limit=1');
     const start = list.headers.get('petstore-changes-cursor');
     const id = await client.create('Rex', 'available');
     await client.update(id, { status: 'sold' });
-    const { status, body, headers } = await client.rest(`/pets/changes?cursor=${start}&status=available`);
+    const { status, body, headers } = await client.rest(`/toys/changes?cursor=${start}&status=available`);
     expect(status).toBe(200);
     const { nodes } = await client.changes({ after: start });
     expect(body).toEqual(
-      nodes.map(({ cursor, kind, at, pet }) => ({
+      nodes.map(({ cursor, kind, at, toy }) => ({
         cursor,
         kind: kind.toLowerCase(),
         at,
-        pet: {
-          id: BigInt(pet.id) > 2n ** 53n ? BigInt(pet.id) : Number(pet.id),
+        toy: {
+          id: BigInt(toy.id) > 2n ** 53n ? BigInt(toy.id) : Number(toy.id),
           name: 'Rex',
           categoryId: 1,
-          status: pet.status,
+          status: toy.status,
         },
       })),
     );
     const [, next] = /<[^>]*\/v1([^>]*)>; rel="next"/.exec(headers.get('link') ?? '') ?? [];
     expect((await client.rest(String(next))).body).toEqual([]);
-    expect((await client.rest('/pets/changes?cursor=x&limit=0')).body.errors).toEqual([
+    expect((await client.rest('/toys/changes?cursor=x&limit=0')).body.errors).toEqual([
       { field: 'limit', message: 'must be a whole number from 1 to 100 (got 0)' },
     ]);
-    expect((await client.rest('/pets/changes?cursor=x')).body).toMatchObject({ code: 'invalid_request' });
+    expect((await client.rest('/toys/changes?cursor=x')).body).toMatchObject({ code: 'invalid_request' });
   });
 
-  test('Changes-14: a key without the scope `pets:read` reads no changes', async () => {
-    owner = await app().tenant({ scopes: ['pets:write'] });
+  test('Changes-14: a key without the scope `toys:read` reads no changes', async () => {
+    owner = await app().tenant({ scopes: ['toys:write'] });
     expect((await client.refusal({})).extensions.code).toBe('FORBIDDEN');
   });
 

@@ -72,7 +72,7 @@ testOnMysql(
       readBy.length = 0;
       const taken = await Promise.all(followers.map((follower) => follower.take()));
       for (const follower of followers) follower.stop();
-      expect(taken).toEqual(followers.map(() => ['pets']));
+      expect(taken).toEqual(followers.map(() => ['toys']));
       expect(readBy.length).toBeGreaterThan(1);
       expect(readBy.filter(({ size }) => size !== 1)).toEqual([]);
     } finally {

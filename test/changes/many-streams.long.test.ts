@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 test('StreamLoad-1: 10,000 idle streams take at most 150 MB, and cause no statement', async () => {
-  const query = 'subscription { petChanges { cursor kind pet { id } } }';
+  const query = 'subscription { toyChanges { cursor kind toy { id } } }';
   const body = JSON.stringify({ query });
   const requestOf = (token: string) =>
     `POST /graphql HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;

@@ -8,7 +8,7 @@ import { graphql } from '../support/http/client.js';
 import type { Tenant } from '../support/start-app.js';
 
 const HOST = 'shop.example.com';
-const BODY = JSON.stringify({ query: 'subscription { petChanges { pet { name } } }' });
+const BODY = JSON.stringify({ query: 'subscription { toyChanges { toy { name } } }' });
 
 let app: ServingApp;
 let owner: Tenant;

@@ -48,20 +48,20 @@ describe.each(PAIRS)('on $kind, with Redis: $hasRedis', ({ kind, hasRedis }) => 
     return stream;
   };
   const create = (at: number, name: string) =>
-    rest(urlOf(at), '/v1/pets', { method: 'POST', token, body: { name, categoryId: 1 } });
+    rest(urlOf(at), '/v1/toys', { method: 'POST', token, body: { name, categoryId: 1 } });
   const namesOf = (stream: OpenedStream) =>
-    stream.events.flatMap(({ data }) => data?.data?.petChanges.pet.name ?? []);
+    stream.events.flatMap(({ data }) => data?.data?.toyChanges.toy.name ?? []);
 
   test(`Streams-15: the changes of another process arrive ${hasRedis ? 'at once' : 'within 350 ms'}, each once and in order`, async () => {
     const stream = await follow(0);
     const delays: number[] = [];
     for (let at = 0; at < 20; at += 1) {
-      await create(1, `Pet ${at}`);
+      await create(1, `Toy ${at}`);
       const sinceMs = performance.now();
       await stream.received(at + 1);
       delays.push(performance.now() - sinceMs);
     }
-    expect(namesOf(stream)).toEqual(Array.from({ length: 20 }, (_, at) => `Pet ${at}`));
+    expect(namesOf(stream)).toEqual(Array.from({ length: 20 }, (_, at) => `Toy ${at}`));
     delays.sort((a, b) => a - b);
     // Of the time a slow machine needs, the median is not much.
     expect(delays[10]).toBeLessThan(hasRedis ? 150 : 450);
@@ -85,8 +85,8 @@ describe.each(PAIRS)('on $kind, with Redis: $hasRedis', ({ kind, hasRedis }) => 
     const answered: string[] = [];
     const writing = (async () => {
       for (let at = 0; ; at += 1) {
-        const name = `Pet ${at}`;
-        await rest(victim.url, '/v1/pets', { method: 'POST', token, body: { name, categoryId: 1 } });
+        const name = `Toy ${at}`;
+        await rest(victim.url, '/v1/toys', { method: 'POST', token, body: { name, categoryId: 1 } });
         answered.push(name);
       }
     })().catch(() => {});
@@ -94,7 +94,7 @@ describe.each(PAIRS)('on $kind, with Redis: $hasRedis', ({ kind, hasRedis }) => 
     await victim.kill('SIGKILL');
     await writing;
     await eventually('the changes', () => answered.every((name) => namesOf(stream).includes(name)));
-    const { body } = await rest(urlOf(0), '/v1/pets?limit=100', { token });
+    const { body } = await rest(urlOf(0), '/v1/toys?limit=100', { token });
     await eventually('the change of the last commit', () => namesOf(stream).length === body.length);
     expect(namesOf(stream)).toEqual(body.map(({ name }: { name: string }) => name));
   });
@@ -134,7 +134,7 @@ describe.each(PAIRS)('on $kind, with Redis: $hasRedis', ({ kind, hasRedis }) => 
     streams.push(stream);
     // The first may come because the process has just begun to hear the others.
     for (const count of [2, 3]) {
-      await rest(urlOf(1), '/v1/pets', { token });
+      await rest(urlOf(1), '/v1/toys', { token });
       await stream.received(count);
     }
     expect(new Set(stream.events.map(({ data }) => data.data.updates))).toEqual(new Set(['REQUESTS']));

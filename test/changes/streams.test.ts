@@ -28,7 +28,7 @@ onEachDatabase((app) => {
   const shown = (stream: OpenedStream) =>
     stream.events
       .filter(({ data }) => data?.data)
-      .map(({ data }) => `${data.data.petChanges.kind} ${data.data.petChanges.pet.name}`);
+      .map(({ data }) => `${data.data.toyChanges.kind} ${data.data.toyChanges.toy.name}`);
   const codeOf = (stream: OpenedStream) => stream.events.at(-1)?.data?.errors?.[0].extensions.code;
   const ended = (stream: OpenedStream) => eventually('the end of the stream', () => stream.hasEnded());
 
@@ -45,7 +45,7 @@ onEachDatabase((app) => {
     await stream.received(3);
     const { nodes } = await client.changes();
     expect(stream.events).toEqual(
-      nodes.map((petChanges) => ({ event: 'next', id: petChanges.cursor, data: { data: { petChanges } } })),
+      nodes.map((toyChanges) => ({ event: 'next', id: toyChanges.cursor, data: { data: { toyChanges } } })),
     );
   });
 
@@ -89,11 +89,11 @@ onEachDatabase((app) => {
     expect(stream.headers.get('content-type')).toContain('multipart/mixed');
     await client.create('Rex');
     await eventually('the part', () => stream.text().includes('"Rex"'));
-    const [petChanges] = (await client.changes()).nodes;
+    const [toyChanges] = (await client.changes()).nodes;
     const [before, ...parts] = stream.text().split('\r\n--graphql');
     expect([before, parts.pop()]).toEqual(['', '']);
     const head = '\r\ncontent-type: application/json\r\n\r\n';
-    expect(parts).toEqual([`${head}{}`, `${head}${JSON.stringify({ payload: { data: { petChanges } } })}`]);
+    expect(parts).toEqual([`${head}{}`, `${head}${JSON.stringify({ payload: { data: { toyChanges } } })}`]);
     await app().app.services.apiKeys.revoke(TEST_ACTOR, owner.keyId);
     await ended(stream);
     expect(stream.text()).toMatch(/\{"payload":null,"errors":\[.*"UNAUTHORIZED".*\]\}\r\n--graphql--\r\n$/);
@@ -117,10 +117,10 @@ onEachDatabase((app) => {
     ['a client that prefers events', 'text/event-stream, application/json;q=0.9', 'json'],
   ])('Streams-20: a query of %s is answered with JSON, also from memory', async (_, accept, type) => {
     for (let times = 0; times < 4; times += 1) {
-      const answer = await follow({ query: '{ pets { nodes { name } } }', headers: { accept } });
+      const answer = await follow({ query: '{ toys { nodes { name } } }', headers: { accept } });
       await ended(answer);
       expect(answer.headers.get('content-type')).toBe(`application/${type}; charset=utf-8`);
-      expect(JSON.parse(answer.text())).toEqual({ data: { pets: { nodes: [] } } });
+      expect(JSON.parse(answer.text())).toEqual({ data: { toys: { nodes: [] } } });
     }
   });
 
@@ -168,12 +168,12 @@ onEachDatabase((app) => {
     test('Streams-6: a request that is wrong is refused with its status before the stream begins', async () => {
       expect(await refused({ token: 'pk_unknown' })).toEqual([401, 'UNAUTHORIZED']);
       expect(await refused({ variables: { after: 'x' } })).toEqual([400, 'INVALID_REQUEST']);
-      expect(await refused({ query: 'subscription { petChanges { nope } }' })).toEqual([
+      expect(await refused({ query: 'subscription { toyChanges { nope } }' })).toEqual([
         400,
         'GRAPHQL_VALIDATION_FAILED',
       ]);
       expect(await refused({ headers: { accept: 'application/json' } })).toEqual([406, 'NOT_ACCEPTABLE']);
-      expect(await refused({ method: 'GET', query: 'mutation { deletePet(id: 1) { id } }' })).toEqual([
+      expect(await refused({ method: 'GET', query: 'mutation { deleteToy(id: 1) { id } }' })).toEqual([
         405,
         'METHOD_NOT_ALLOWED',
       ]);
@@ -182,7 +182,7 @@ onEachDatabase((app) => {
       expect(await refused({})).toEqual([409, 'CONFLICT']);
       await openLog(app(), owner);
       expect(await refused({ variables: { after: old } })).toEqual([410, 'GONE']);
-      owner = await app().tenant({ scopes: ['pets:write'] });
+      owner = await app().tenant({ scopes: ['toys:write'] });
       expect(await refused({})).toEqual([403, 'FORBIDDEN']);
     });
 
@@ -217,7 +217,7 @@ onEachDatabase((app) => {
   });
 
   test('Streams-26: an open stream is in the request log, and took as long as its head, not as long as it lasts', async () => {
-    const stream = await follow({ query: 'subscription Follow { petChanges { cursor } }' });
+    const stream = await follow({ query: 'subscription Follow { toyChanges { cursor } }' });
     const requests = async () => {
       await app().app.services.requestWriter.flush(true);
       const fields = 'operation status outcome units durationMs';
@@ -250,7 +250,7 @@ onEachDatabase((app) => {
       const wanted = {
         projectId: owner.projectId,
         name: 'short',
-        scopes: ['pets:read'] as const,
+        scopes: ['toys:read'] as const,
         expiresAtMs,
       };
       const { token } = await app().app.services.apiKeys.create(TEST_ACTOR, wanted);

@@ -64,14 +64,14 @@ describe.each([anyDatabase()])('on %s', (kind) => {
       '--plan',
       'Pro',
       '--name',
-      'Pet shop',
+      'Toy shop',
       '--json',
     );
     expect(code).toBe(0);
     expect(json).toEqual({
       id: ID,
       slug: 'shop',
-      name: 'Pet shop',
+      name: 'Toy shop',
       plan: 'PRO',
       perMinute: 300,
       perDay: 10_000,
@@ -122,7 +122,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
     expect(projects.map(({ slug }: { slug: string }) => slug)).toEqual(['big', 'shop']);
     const { stdout } = await run('projects', 'list');
     expect(stdout).toMatch(/^SLUG +NAME +PLAN/);
-    expect(stdout).toMatch(/^shop +Pet shop +PRO +300 +10,000/m);
+    expect(stdout).toMatch(/^shop +Toy shop +PRO +300 +10,000/m);
   });
 
   test('CLI-59: projects set and projects list show whether the change log is off, when it opens, and that it is on', async () => {
@@ -132,7 +132,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
     };
     expect(await listed()).toEqual({ changes: 'off', changesOpenAt: null });
     const opening = await run('projects', 'set', 'shop', '--changes', 'on');
-    expect(opening.stdout).toMatch(/^shop +Pet shop .* opens at \d{4}-\d\d-\d\dT\S+Z +20 /m);
+    expect(opening.stdout).toMatch(/^shop +Toy shop .* opens at \d{4}-\d\d-\d\dT\S+Z +20 /m);
     expect(await listed()).toEqual({ changes: 'opening', changesOpenAt: TIME });
     const later = Date.now() + 16_000;
     const clock = jest.spyOn(Date, 'now').mockReturnValue(later);
@@ -148,7 +148,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
       'create',
       'shop',
       '--scopes',
-      'domains,pets:read',
+      'domains,toys:read',
       '--name',
       'x',
       '--expires',
@@ -161,7 +161,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
       name: 'x',
       rehearses: false,
       prefix: made.key.slice(0, 9),
-      scopes: ['pets:read', 'domains'],
+      scopes: ['toys:read', 'domains'],
       createdAt: TIME,
       expiresAt: TIME,
       revokedAt: null,
@@ -170,16 +170,16 @@ describe.each([anyDatabase()])('on %s', (kind) => {
     const lifetimeMs = Date.parse(made.expiresAt) - Date.parse(made.createdAt);
     expect(Math.abs(lifetimeMs - 90 * 86_400_000)).toBeLessThan(10_000);
     const standard = await json('keys', 'create', 'shop');
-    expect(standard).toMatchObject({ scopes: ['pets:read', 'pets:write'], expiresAt: null });
+    expect(standard).toMatchObject({ scopes: ['toys:read', 'toys:write'], expiresAt: null });
     const { stdout } = await run('keys', 'list', 'shop', '--json');
     expect(JSON.parse(stdout).keys).toHaveLength(2);
     expect(stdout).not.toContain(made.key);
   });
 
   test('CLI-7: keys roll makes a key with the same rights, and the old key ends after its overlap', async () => {
-    const old = await json('keys', 'create', 'shop', '--scopes', 'pets:read');
+    const old = await json('keys', 'create', 'shop', '--scopes', 'toys:read');
     const rolled = await json('keys', 'roll', old.id, '--overlap', '1h');
-    expect(rolled).toMatchObject({ scopes: ['pets:read'], replaces: { id: old.id, expiresAt: TIME } });
+    expect(rolled).toMatchObject({ scopes: ['toys:read'], replaces: { id: old.id, expiresAt: TIME } });
     expect(rolled.key).not.toBe(old.key);
     const overlapMs = Date.parse(rolled.replaces.expiresAt) - Date.parse(rolled.createdAt);
     expect(Math.abs(overlapMs - 3_600_000)).toBeLessThan(10_000);
@@ -274,7 +274,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
 
     test('CLI-10: a new key works at once, and a revoked key stops working within a second', async () => {
       const { id, key } = await json('keys', 'create', 'shop');
-      const status = async () => (await rest(gateway.url, '/v1/pets', { token: key })).status;
+      const status = async () => (await rest(gateway.url, '/v1/toys', { token: key })).status;
       expect(await status()).toBe(200);
       await run('keys', 'revoke', id);
       await eventually('401', async () => (await status()) === 401, 1_000 * (await slowness()));
@@ -289,7 +289,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
       await eventually(
         'the ban',
         async () => {
-          await rest(gateway.url, '/v1/pets', { token: key });
+          await rest(gateway.url, '/v1/toys', { token: key });
           return (await standing()).untilSeconds !== null;
         },
         30_000,
@@ -310,7 +310,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
       const writes = [1, 2, 3, 4].map(async () => {
         const statuses: number[] = [];
         while (!isOver)
-          statuses.push((await rest(gateway.url, '/v1/pets', { method: 'POST', token: key, body })).status);
+          statuses.push((await rest(gateway.url, '/v1/toys', { method: 'POST', token: key, body })).status);
         return statuses;
       });
       const commands = await Promise.all(
@@ -342,7 +342,7 @@ describe('usage', () => {
   test.each([
     [0, ['keys', 'roll', '--help']],
     [0, ['--version']],
-    [1, ['pets', 'import', 'a', 'nothing.csv']],
+    [1, ['toys', 'import', 'a', 'nothing.csv']],
     [2, ['projects', 'frobnicate']],
     [2, ['projects', 'create', 'a', '--plan', 'gold']],
   ])('CLI-58: the process ends with code %i and prints what its command does: %j', async (code, args) => {
@@ -369,22 +369,22 @@ describe('usage', () => {
     ['a quota below 0', ['projects', 'set', 'a', '--per-day', '-1']],
     ['a quota that is no number', ['projects', 'set', 'a', '--per-minute', '1e3']],
     ['nothing to set', ['projects', 'set', 'a']],
-    ['an unknown scope', ['keys', 'create', 'a', '--scopes', 'pets:read,pets:eat']],
+    ['an unknown scope', ['keys', 'create', 'a', '--scopes', 'toys:read,toys:eat']],
     ['no scope', ['keys', 'create', 'a', '--scopes', '']],
     ['an unknown unit of time', ['keys', 'create', 'a', '--expires', '3w']],
     ['no time', ['keys', 'create', 'a', '--expires', '0d']],
     ['a key id that is no number', ['keys', 'revoke', 'pk_abc']],
-    ['--resume and --restart', ['pets', 'import', 'a', 'x.csv', '--resume', '--restart']],
-    ['--resume with standard input', ['pets', 'import', 'a', '-', '--resume']],
-    ['the imported file as file of refused rows', ['pets', 'import', 'a', 'x.csv', '--refused', './x.csv']],
-    ['--again and --resume', ['pets', 'import', 'a', 'x.csv', '--again', '--resume']],
-    ['an export to a file of no format', ['pets', 'export', 'a', 'x.txt']],
-    ['an export in an unknown format', ['pets', 'export', 'a', 'x.txt', '--format', 'xml']],
+    ['--resume and --restart', ['toys', 'import', 'a', 'x.csv', '--resume', '--restart']],
+    ['--resume with standard input', ['toys', 'import', 'a', '-', '--resume']],
+    ['the imported file as file of refused rows', ['toys', 'import', 'a', 'x.csv', '--refused', './x.csv']],
+    ['--again and --resume', ['toys', 'import', 'a', 'x.csv', '--again', '--resume']],
+    ['an export to a file of no format', ['toys', 'export', 'a', 'x.txt']],
+    ['an export in an unknown format', ['toys', 'export', 'a', 'x.txt', '--format', 'xml']],
     [
       'an export in another format than its name says',
-      ['pets', 'export', 'a', 'x.csv', '--format', 'ndjson'],
+      ['toys', 'export', 'a', 'x.csv', '--format', 'ndjson'],
     ],
-    ['--force with standard output', ['pets', 'export', 'a', '--force']],
+    ['--force with standard output', ['toys', 'export', 'a', '--force']],
   ])('CLI-12: answers %s with exit code 2 and touches nothing', async (_, args) => {
     const [human, script] = await Promise.all([run(args), run([...args, '--json'])]);
     expect(human.code).toBe(2);
@@ -401,7 +401,7 @@ describe('usage', () => {
 
   test('CLI-13: lists the scopes when one is unknown', async () => {
     const { stderr } = await run(['keys', 'create', 'a', '--scopes', 'all']);
-    expect(stderr).toContain('pets:read, pets:write, domains, keys');
+    expect(stderr).toContain('toys:read, toys:write, domains, keys');
   });
 
   test('CLI-14: an invalid configuration is exit code 2 and names the variable', async () => {
@@ -520,8 +520,8 @@ describe('usage', () => {
     [[]],
     [['projects', 'create']],
     [['keys', 'roll']],
-    [['pets', 'import']],
-    [['pets', 'export']],
+    [['toys', 'import']],
+    [['toys', 'export']],
     [['migrate']],
     [['doctor']],
     [['types']],

@@ -108,10 +108,10 @@ describe.each([anyDatabase()])('petstore domains, with a running gateway on %s',
   });
 
   test('CLI-46: remove returns when the running gateway no longer serves the domain', async () => {
-    expect((await visit(rig, 'cli.customer.test', '/v1/pets', { token: tenant.token })).status).toBe(200);
+    expect((await visit(rig, 'cli.customer.test', '/v1/toys', { token: tenant.token })).status).toBe(200);
     const removed = await run('remove', tenant.slug, 'cli.customer.test', '--json');
     expect(removed).toMatchObject({ code: 0, json: { hostname: 'cli.customer.test' } });
-    await expect(visit(rig, 'cli.customer.test', '/v1/pets')).rejects.toThrow();
+    await expect(visit(rig, 'cli.customer.test', '/v1/toys')).rejects.toThrow();
     expect(await run('remove', tenant.slug, 'cli.customer.test', '--json')).toMatchObject({
       code: 1,
       json: { error: { code: 'not_found' } },

@@ -7,18 +7,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { Services } from '../../src/app/services.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
-import { MAIN, petstore, petstoreHere } from '../support/command-line.js';
+import { FOLDER, MAIN, petstore, petstoreHere } from '../support/command-line.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
 import { createServices, DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
-import type { PetStatus } from '../support/nouns/pet.js';
-import { Pet } from '../support/nouns/pet.js';
+import type { ToyStatus } from '../support/nouns/toys.js';
+import { Toy } from '../support/nouns/toys.js';
 
 const MIN = -(2n ** 63n);
 const MAX = 2n ** 63n - 1n;
 const ACTOR = { name: 'test', requestId: null };
 
-const PETS: { name: string; categoryId: bigint; status: PetStatus | null }[] = [
+const TOYS: { name: string; categoryId: bigint; status: ToyStatus | null }[] = [
   { name: 'Rex', categoryId: MIN, status: 'sold' },
   { name: 'Rex', categoryId: MAX, status: null },
   { name: '"', categoryId: 9_007_199_254_740_993n, status: 'pending' },
@@ -47,7 +47,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
   beforeAll(async () => {
     database = await createTestDatabase(kind);
     await petstoreHere(['migrate'], { databaseUrl: database.url });
-    // One statement of Export-6 copies 64,000 pets.
+    // One statement of Export-6 copies 64,000 toys.
     const { database: target } = loadConfig({ DATABASE_URL: database.url });
     db = await Database.open(target, DATABASE_SCHEMA, { queryTimeoutMs: 60_000 });
     services = createServices(db, Date.now);
@@ -67,19 +67,19 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const wanted = { name: null, plan: 'FREE', perMinute: null, perDay: null } as const;
     return services.projects.create(ACTOR, { slug: `shop-${projects}`, ...wanted });
   };
-  const add = async (pets: readonly object[]) => {
-    const rows = pets.map((pet, at) => ({ projectId, id: BigInt(at) * 3n, createdAtMs: 1, ...pet }));
-    await db.repository(Pet).insert(rows as Pet[]);
+  const add = async (toys: readonly object[]) => {
+    const rows = toys.map((toy, at) => ({ projectId, id: BigInt(at) * 3n, createdAtMs: 1, ...toy }));
+    await db.repository(Toy).insert(rows as Toy[]);
   };
   const addMany = (most: number) =>
-    add(Array.from({ length: most }, (_, at) => ({ name: `Pet ${at}`, categoryId: 1n, status: null })));
+    add(Array.from({ length: most }, (_, at) => ({ name: `Toy ${at}`, categoryId: 1n, status: null })));
   const stored = async (of: bigint) => {
-    const rows = await db.repository(Pet).find({ where: { projectId: of }, order: { id: 'ASC' } });
+    const rows = await db.repository(Toy).find({ where: { projectId: of }, order: { id: 'ASC' } });
     return rows.map(({ name, categoryId, status }) => ({ name, categoryId, status }));
   };
   const path = (name: string) => join(folder, `${slug}-${name}`);
   const run = (...args: string[]) => petstoreHere(args, { databaseUrl: database.url });
-  const exportTo = (...args: string[]) => run('pets', 'export', slug, ...args);
+  const exportTo = (...args: string[]) => run('toys', 'export', slug, ...args);
 
   test('Export-10: with --safe-for-spreadsheets no cell of a name is a formula, whatever its separator', async () => {
     const formulas = [
@@ -100,7 +100,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     await add([...formulas, ...harmless].map((name) => ({ name, categoryId: -1n, status: null })));
     expect((await exportTo(path('safe.csv'), '--safe-for-spreadsheets')).code).toBe(0);
     const other = await newProject();
-    await run('pets', 'import', other.slug, path('safe.csv'));
+    await run('toys', 'import', other.slug, path('safe.csv'));
     const names = (await stored(other.id)).map(({ name }) => name);
     expect(names.slice(formulas.length)).toEqual(harmless);
     for (const name of names) expect(name).not.toMatch(/(^|[,;\t\r\n])\s*[=+\-@＝]/);
@@ -113,9 +113,9 @@ describe.each(databaseKinds())('on %s', (kind) => {
   });
 
   test.each(['csv', 'ndjson'])(
-    'Export-1: an exported file gives the same pets in another project, with new ids (%s)',
+    'Export-1: an exported file gives the same toys in another project, with new ids (%s)',
     async (format) => {
-      await add(PETS);
+      await add(TOYS);
       const file = path(`a.${format}`);
       const exported = await exportTo(file, '--json');
       expect(exported).toMatchObject({ code: 0, stderr: '' });
@@ -123,7 +123,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
         project: slug,
         file,
         format,
-        exported: PETS.length,
+        exported: TOYS.length,
         complete: true,
         seconds: expect.any(Number),
         rowsPerSecond: expect.any(Number),
@@ -136,14 +136,14 @@ describe.each(databaseKinds())('on %s', (kind) => {
       expect(text.startsWith(start[format as 'csv' | 'ndjson'])).toBe(true);
 
       const other = await newProject();
-      const imported = await run('pets', 'import', other.slug, file, '--json');
-      expect(imported).toMatchObject({ code: 0, json: { imported: PETS.length, refused: 0 } });
-      expect(await stored(other.id)).toEqual(PETS);
-      expect((await db.repository(Pet).findOneByOrFail({ projectId: other.id, name: '"' })).id).not.toBe(6n);
+      const imported = await run('toys', 'import', other.slug, file, '--json');
+      expect(imported).toMatchObject({ code: 0, json: { imported: TOYS.length, refused: 0 } });
+      expect(await stored(other.id)).toEqual(TOYS);
+      expect((await db.repository(Toy).findOneByOrFail({ projectId: other.id, name: '"' })).id).not.toBe(6n);
     },
   );
 
-  test('Export-2: every pet is exported once, in the order of ids, and no pet of another project', async () => {
+  test('Export-2: every toy is exported once, in the order of ids, and no toy of another project', async () => {
     await addMany(2_500);
     await exportTo(path('b.ndjson'));
     const ids = (await readFile(path('b.ndjson'), 'utf8'))
@@ -152,28 +152,28 @@ describe.each(databaseKinds())('on %s', (kind) => {
       .map((line) => JSON.parse(line).id);
     expect(ids).toEqual(Array.from({ length: 2_500 }, (_, at) => at * 3));
     const empty = await newProject();
-    await run('pets', 'export', empty.slug, path('empty.csv'));
+    await run('toys', 'export', empty.slug, path('empty.csv'));
     expect(await readFile(path('empty.csv'), 'utf8')).toBe('id,name,categoryId,status\n');
   });
 
-  test('Export-3: an export ends although pets are added meanwhile', async () => {
+  test('Export-3: an export ends although toys are added meanwhile', async () => {
     await addMany(2_000);
     const { signal } = new AbortController();
     let pages = 0;
-    const { exports } = services.filesOf('pets');
-    for await (const pets of exports.pages(projectId, { signal, onWait: () => {} })) {
+    const { exports } = services.filesOf('toys');
+    for await (const toys of exports.pages(projectId, { signal, onWait: () => {} })) {
       pages += 1;
-      expect(pets).toHaveLength(1_000);
+      expect(toys).toHaveLength(1_000);
       const newest = { projectId, id: 10_000n + BigInt(pages), createdAtMs: 1 };
-      await db.repository(Pet).insert({ ...newest, name: 'New', categoryId: 1n, status: null });
+      await db.repository(Toy).insert({ ...newest, name: 'New', categoryId: 1n, status: null });
     }
     expect(pages).toBe(2);
   });
 
-  test('Export-4: without a file standard output has the pets and nothing else', async () => {
-    await add(PETS.slice(0, 1));
+  test('Export-4: without a file standard output has the toys and nothing else', async () => {
+    await add(TOYS.slice(0, 1));
     const toStandardOutput = (...args: string[]) =>
-      petstore(['pets', 'export', slug, ...args], { databaseUrl: database.url });
+      petstore(['toys', 'export', slug, ...args], { databaseUrl: database.url });
     const csv = await toStandardOutput();
     expect(csv).toMatchObject({ code: 0, stdout: `id,name,categoryId,status\n0,Rex,${MIN},sold\n` });
     expect(csv.stderr).toMatch(/^1 exported in /);
@@ -185,7 +185,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
 
   test('Export-5: an unknown project is refused, and no file appears', async () => {
     const before = await readdir(folder);
-    const unknown = await run('pets', 'export', 'nobody', path('c.csv'), '--json');
+    const unknown = await run('toys', 'export', 'nobody', path('c.csv'), '--json');
     expect(unknown).toMatchObject({ code: 1, json: { error: { code: 'not_found' } } });
     const nowhere = await exportTo(join(folder, 'no', 'folder.csv'), '--json');
     expect(nowhere).toMatchObject({ code: 1, json: { error: { code: 'invalid_request' } } });
@@ -195,15 +195,15 @@ describe.each(databaseKinds())('on %s', (kind) => {
 
   test('Export-6: an interrupted export leaves no file and no part of one', async () => {
     await addMany(1_000);
-    // Each doubles the pets: enough that the export still runs when the signal arrives.
-    for (let pets = 1_000; pets < 128_000; pets *= 2) {
+    // Each doubles the toys: enough that the export still runs when the signal arrives.
+    for (let toys = 1_000; toys < 128_000; toys *= 2) {
       await db.execute(
-        'INSERT INTO pets (project_id, id, name, category_id, status, created_at_ms) SELECT project_id, id + ?, name, category_id, status, 1 FROM pets WHERE project_id = ?',
-        [pets * 3, projectId],
+        'INSERT INTO toys (project_id, id, name, category_id, status, created_at_ms) SELECT project_id, id + ?, name, category_id, status, 1 FROM toys WHERE project_id = ?',
+        [toys * 3, projectId],
       );
     }
     const before = await readdir(folder);
-    const ended = petstore(['pets', 'export', slug, path('d.csv'), '--json'], {
+    const ended = petstore(['toys', 'export', slug, path('d.csv'), '--json'], {
       databaseUrl: database.url,
       onStart: async (child) => {
         await eventually('a part', async () =>
@@ -223,14 +223,14 @@ describe('the file of an export', () => {
   let database: TestDatabase;
   let folder: string;
   const exportTo = (...args: string[]) =>
-    petstoreHere(['pets', 'export', 'shop', ...args], { databaseUrl: database.url });
+    petstoreHere(['toys', 'export', 'shop', ...args], { databaseUrl: database.url });
 
   beforeAll(async () => {
     database = await createTestDatabase('sqlite');
     folder = await mkdtemp(join(tmpdir(), 'petstore-export-'));
     await petstoreHere(['projects', 'create', 'shop'], { databaseUrl: database.url });
     const csv = 'name,categoryId\nRex,1\n';
-    await petstore(['pets', 'import', 'shop', '-'], { databaseUrl: database.url, input: csv });
+    await petstore(['toys', 'import', 'shop', '-'], { databaseUrl: database.url, input: csv });
   });
   afterAll(() => Promise.all([database.remove(), rm(folder, { recursive: true })]));
 
@@ -264,9 +264,9 @@ describe('the file of an export', () => {
 
   test('Export-8: a full disk behind standard output is exit code 1, a reader that has enough is not', () => {
     const shell = (pipe: string) => {
-      const command = `"$0" "$1" pets export shop ${pipe}`;
+      const command = `"$0" "$1" toys export shop ${pipe}`;
       const env = { ...process.env, DATABASE_URL: database.url };
-      return spawnSync('sh', ['-c', command, process.execPath, MAIN], { env, encoding: 'utf8' });
+      return spawnSync('sh', ['-c', command, process.execPath, MAIN], { cwd: FOLDER, env, encoding: 'utf8' });
     };
     expect(shell('> /dev/full')).toMatchObject({ status: 1, stderr: expect.stringContaining('ENOSPC') });
     expect(shell('| true; exit 0')).toMatchObject({

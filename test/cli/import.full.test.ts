@@ -11,7 +11,7 @@ import { petstore, petstoreHere, workFolder } from '../support/command-line.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
 import { createServices, DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
-import { Pet } from '../support/nouns/pet.js';
+import { Toy } from '../support/nouns/toys.js';
 
 const MIN = '-9223372036854775808';
 const MAX = '9223372036854775807';
@@ -50,28 +50,28 @@ describe.each(databaseKinds())('on %s', (kind) => {
   };
   /** In a separate process. */
   const run = (args: string[], input = '', onStart: (child: ChildProcess) => void = () => {}) =>
-    petstore(['pets', 'import', slug, ...args], { databaseUrl: database.url, cwd: folder, input, onStart });
+    petstore(['toys', 'import', slug, ...args], { databaseUrl: database.url, cwd: folder, input, onStart });
   const runHere = (args: string[], input = '') =>
-    petstoreHere(['pets', 'import', slug, ...args], { databaseUrl: database.url, input });
+    petstoreHere(['toys', 'import', slug, ...args], { databaseUrl: database.url, input });
   const importJson = async (...args: string[]) => {
     const { code, json } = await runHere([...args, '--json']);
     return { code, ...json };
   };
-  const pets = () => db.repository(Pet).find({ where: { projectId }, order: { id: 'ASC' } });
+  const toys = () => db.repository(Toy).find({ where: { projectId }, order: { id: 'ASC' } });
   /** In pages: the gateway refuses a longer answer of MySQL. */
   const names = async (): Promise<string[]> => {
     const all: string[] = [];
     for (let isLast = false; !isLast; ) {
       const order = { id: 'ASC' } as const;
       const page = await db
-        .repository(Pet)
+        .repository(Toy)
         .find({ where: { projectId }, order, skip: all.length, take: 10_000 });
       all.push(...page.map(({ name }) => name));
       isLast = page.length < 10_000;
     }
     return all;
   };
-  const count = () => db.repository(Pet).countBy({ projectId });
+  const count = () => db.repository(Toy).countBy({ projectId });
   /** The rows of a file of refused rows, each with the line number of its problem. */
   const refusedRows = async (of: string) => {
     const text = await readFile(of, 'utf8');
@@ -116,7 +116,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
       seconds: expect.any(Number),
       rowsPerSecond: expect.any(Number),
     });
-    expect(await pets()).toMatchObject([
+    expect(await toys()).toMatchObject([
       { name: 'Rex', categoryId: 3n, status: 'sold' },
       { name: 'Zoë, the "2nd" 😀', categoryId: -4n, status: null },
     ]);
@@ -176,14 +176,14 @@ describe.each(databaseKinds())('on %s', (kind) => {
     await importJson(
       await file('c.ndjson', rows.map((id) => `{"name":"Rex","categoryId":${id}}`).join('\n')),
     );
-    const categories = (await pets()).map(({ categoryId }) => String(categoryId));
+    const categories = (await toys()).map(({ categoryId }) => String(categoryId));
     expect(categories).toEqual([...rows, ...rows]);
     const beyond = await importJson(await file('d.ndjson', `{"name":"Rex","categoryId":${MAX}0}\n`));
     expect(beyond).toMatchObject({ code: 1, imported: 0, refused: 1 });
     expect(await readFile(beyond.refusedFile, 'utf8')).toContain(`,"name":"Rex","categoryId":${MAX}0}`);
   });
 
-  test('Import-4: NDJSON and CSV of the same pets give the same pets and the same refusals', async () => {
+  test('Import-4: NDJSON and CSV of the same toys give the same toys and the same refusals', async () => {
     const rows = [
       { name: '😀🐕‍🦺𠮷', categoryId: 1, status: 'available' },
       { name: 'e\u0301 "q" \\ \n tab\t', categoryId: 2 },
@@ -197,11 +197,11 @@ describe.each(databaseKinds())('on %s', (kind) => {
       ({ name, categoryId, status }) => `${quoted(name)},${categoryId},${quoted(status)}\n`,
     );
     const fromCsv = await importJson(await file('e.csv', `\uFEFFname,categoryId,status\n${csv.join('')}`));
-    const ofCsv = (await pets()).map(({ name, categoryId, status }) => ({ name, categoryId, status }));
-    await db.repository(Pet).delete({ projectId });
+    const ofCsv = (await toys()).map(({ name, categoryId, status }) => ({ name, categoryId, status }));
+    await db.repository(Toy).delete({ projectId });
     const ndjson = rows.map((row) => JSON.stringify(row)).join('\r\n\r\n');
     const fromNdjson = await importJson(await file('e.ndjson', `\uFEFF${ndjson}`));
-    const ofNdjson = (await pets()).map(({ name, categoryId, status }) => ({ name, categoryId, status }));
+    const ofNdjson = (await toys()).map(({ name, categoryId, status }) => ({ name, categoryId, status }));
     expect(ofNdjson).toEqual(ofCsv);
     expect(ofCsv.map(({ name }) => name)).toEqual([0, 1, 3].map((at) => rows[at]?.name));
     expect(fromCsv).toMatchObject({ imported: 3, refused: 3 });
@@ -230,7 +230,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const ended = await importJson(ndjson);
     expect(ended).toMatchObject({ code: 1, imported: 2, refused: 5 });
     expect(await refusedLines(ended.refusedFile)).toEqual([2, 3, 5, 6, 7]);
-    expect(await pets()).toMatchObject([{ name: 'A' }, { name: 'B', status: null }]);
+    expect(await toys()).toMatchObject([{ name: 'A' }, { name: 'B', status: null }]);
   });
 
   test.each([
@@ -260,7 +260,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect((await runHere([path('nothing.csv'), '--json'])).json.error.code).toBe('not_found');
     expect((await runHere([folder, '--json'])).json.error.code).toBe('invalid_request');
     const csv = await file('h.csv', 'name,categoryId\nRex,1\n');
-    const unknown = await petstoreHere(['pets', 'import', 'nobody', csv, '--json'], {
+    const unknown = await petstoreHere(['toys', 'import', 'nobody', csv, '--json'], {
       databaseUrl: database.url,
     });
     expect(unknown).toMatchObject({ code: 1, json: { error: { code: 'not_found' } } });
@@ -286,7 +286,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(stderr).toContain(path('i.refused.csv'));
     expect(stderr).not.toContain('\r');
     expect(stdout).toMatch(/^1 imported, 50 refused in /);
-    expect(stdout).toContain(`petstore pets import ${slug} ${path('i.refused.csv')}`);
+    expect(stdout).toContain(`petstore toys import ${slug} ${path('i.refused.csv')}`);
     expect(await refusedRows(path('i.refused.csv'))).toHaveLength(50);
   });
 
@@ -409,7 +409,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
         .replace(',1.5,', ',7,');
       await writeFile(first.refusedFile, corrected);
       expect(await importJson(first.refusedFile)).toMatchObject({ imported: 2, refused: 3 });
-      expect(await pets()).toMatchObject([
+      expect(await toys()).toMatchObject([
         { name: '=1+1, "x"', categoryId: 7n },
         { name: 'Rex', categoryId: 7n },
       ]);
@@ -425,7 +425,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
       expect(code).toBe(1);
       expect(json.error).toEqual({
         code: 'conflict',
-        message: expect.stringMatching(/before, at .*Z \(pets: 2\)\. Use --again/),
+        message: expect.stringMatching(/before, at .*Z \(toys: 2\)\. Use --again/),
       });
     };
     await isRefused(source);
@@ -441,7 +441,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(await importJson(source, '--again')).toMatchObject({ code: 0, imported: 2 });
     expect(await count()).toBe(6);
     await isRefused(source);
-    // No pet came from it, so nothing would be repeated.
+    // No toy came from it, so nothing would be repeated.
     const refused = await file('u.csv', 'name,categoryId\nRex,x\n');
     for (const _ of [1, 2]) expect(await importJson(refused)).toMatchObject({ imported: 0, refused: 1 });
   });
@@ -459,7 +459,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     /** Every 100th row is refused, so that a resumed import must continue the report too. */
     const content = (format: string) => {
       const rows = Array.from({ length: ROWS }, (_, at) => ({
-        name: `Pet ${at}`,
+        name: `Toy ${at}`,
         categoryId: at % 100 === 7 ? 'x' : at,
       }));
       if (format === 'ndjson') return rows.map((row) => JSON.stringify(row)).join('\n');
@@ -509,7 +509,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
           total: { imported: ROWS * 0.99, refused: ROWS * 0.01 },
         });
         const wanted = Array.from({ length: ROWS }, (_, at) => at).filter((at) => at % 100 !== 7);
-        expect(await names()).toEqual(wanted.map((at) => `Pet ${at}`));
+        expect(await names()).toEqual(wanted.map((at) => `Toy ${at}`));
         const shift = format === 'csv' ? 2 : 1;
         expect(await refusedLines(last.refusedFile)).toEqual(
           Array.from({ length: ROWS / 100 }, (_, at) => at * 100 + 7 + shift),

@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../support/databases.js';
 import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 import { startGateway } from '../support/gateway-process.js';
 import { rest } from '../support/http/client.js';
-import { Pet } from '../support/nouns/pet.js';
+import { Toy } from '../support/nouns/toys.js';
 import { slowness } from '../support/own-time.js';
 
 describe('a large file on SQLite', () => {
@@ -25,7 +25,7 @@ describe('a large file on SQLite', () => {
     petstore([...args, '--json'], { databaseUrl: database.url, onStart });
   const stored = async () => {
     const db = await Database.open(loadConfig({ DATABASE_URL: database.url }).database, DATABASE_SCHEMA);
-    const rows = await db.repository(Pet).count();
+    const rows = await db.repository(Toy).count();
     await db.close();
     return rows;
   };
@@ -50,7 +50,7 @@ describe('a large file on SQLite', () => {
     const before = await stored();
     const pace = await slowness();
     // `--again`: a retry imports the same file.
-    const { code, json } = await run(['pets', 'import', 'shop', csv, '--again'], (child) => {
+    const { code, json } = await run(['toys', 'import', 'shop', csv, '--again'], (child) => {
       timer = setInterval(() => {
         peakBytes = Math.max(peakBytes, residentBytes(child));
       }, 50);
@@ -74,11 +74,11 @@ describe('a large file on SQLite', () => {
       while (!isOver) {
         const startedAtMs = performance.now();
         const body = { name: `Writer ${at}`, categoryId: 1 };
-        const { status } = await rest(gateway.url, '/v1/pets', { method: 'POST', token, body });
+        const { status } = await rest(gateway.url, '/v1/toys', { method: 'POST', token, body });
         answers.push({ status, tookMs: performance.now() - startedAtMs });
       }
     });
-    const { code } = await run(['pets', 'import', 'shop', csv, '--again']);
+    const { code } = await run(['toys', 'import', 'shop', csv, '--again']);
     isOver = true;
     await Promise.all(writers);
     await gateway.kill('SIGKILL');
@@ -94,19 +94,19 @@ describe('a large file on SQLite', () => {
     const row = `${'\u0001'.repeat(99_000)},1\n`;
     const source = `${csv}.long.csv`;
     await writeFile(source, `name,categoryId\n${row.repeat(300)}`);
-    const { code, json } = await run(['pets', 'import', 'shop', source]);
+    const { code, json } = await run(['toys', 'import', 'shop', source]);
     await rm(source);
     await rm(`${csv}.long.refused.csv`, { force: true });
     expect(code).toBe(1);
     expect(json).toMatchObject({ refused: 300, complete: true });
   });
 
-  test('Export-9: all pets are exported fast and in bounded memory', async () => {
+  test('Export-9: all toys are exported fast and in bounded memory', async () => {
     const rows = await stored();
     const pace = await slowness();
     let peakBytes = 0;
     let timer: NodeJS.Timeout | undefined;
-    const { code, json } = await run(['pets', 'export', 'shop', `${csv}.export.csv`], (child) => {
+    const { code, json } = await run(['toys', 'export', 'shop', `${csv}.export.csv`], (child) => {
       timer = setInterval(() => {
         peakBytes = Math.max(peakBytes, residentBytes(child));
       }, 50);
@@ -127,11 +127,11 @@ describe('a large file on SQLite', () => {
       release = resolve;
     });
     const holding = other.transaction(async (manager) => {
-      await manager.query('UPDATE pets SET status = NULL WHERE id = 0');
+      await manager.query('UPDATE toys SET status = NULL WHERE id = 0');
       await held;
     });
     await writeFile(`${csv}.one.csv`, `name,categoryId\nRex ${before},1\n`);
-    const importing = run(['pets', 'import', 'shop', `${csv}.one.csv`], (child) =>
+    const importing = run(['toys', 'import', 'shop', `${csv}.one.csv`], (child) =>
       child.stderr?.on('data', (text) => {
         if (String(text).includes('Waiting for up to a minute')) release();
       }),

@@ -76,7 +76,7 @@ async function otherNameOf(url: string): Promise<string> {
 test('Plan-3: every migration says what waits for it, in a sentence', async () => {
   class Copies1790000000000 {
     name = 'Copies1790000000000';
-    locks = { mysql: 'Writes to pets wait while the table is copied.', sqlite: 'Writes wait.' };
+    locks = { mysql: 'Writes to toys wait while the table is copied.', sqlite: 'Writes wait.' };
     async up() {}
     async down() {}
   }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { petsClient } from '../support/client/pets-client.js';
+import { toysClient } from '../support/client/toys-client.js';
 import { anyDatabase } from '../support/databases.js';
 import { type FaultProxy, startFaultProxy } from '../support/http/fault-proxy.js';
 import { startApp, type TestApp } from '../support/start-app.js';
@@ -46,14 +46,14 @@ test(`Client-17: ${WRITES} writes whose connections are cut, before the gateway 
     },
   });
   const { token } = await app.tenant();
-  const api = petsClient(`http://127.0.0.1:${proxy.port}`, token);
+  const api = toysClient(`http://127.0.0.1:${proxy.port}`, token);
   const names = Array.from({ length: WRITES }, (_, at) => `Rex ${at}`);
-  const made = await Promise.all(names.map((name, at) => api.pets.create({ name, categoryId: BigInt(at) })));
+  const made = await Promise.all(names.map((name, at) => api.toys.create({ name, categoryId: BigInt(at) })));
   expect(made.map(({ name }) => name)).toEqual(names);
   expect([known.size, cutBefore]).toEqual([WRITES, WRITES / 2]);
   expect(cutAfter).toBeGreaterThanOrEqual(WRITES / 2);
   const listed: bigint[] = [];
-  for await (const { id } of api.pets.all()) listed.push(id);
+  for await (const { id } of api.toys.all()) listed.push(id);
   const byId = (one: bigint, other: bigint) => Number(one - other);
   expect(listed.sort(byId)).toEqual(made.map(({ id }) => id).sort(byId));
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parseJson, toJson } from '../../client/json.js';
-import { petsClient } from '../support/client/pets-client.js';
+import { toysClient } from '../support/client/toys-client.js';
 import { eventually } from '../support/eventually.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../support/start-app.js';
 
@@ -20,43 +20,43 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 test('Client-5: each 64-bit integer arrives digit for digit, both ways, in records, lists and changes', async () => {
-  const api = petsClient(app.url, tenant.token);
-  const all = api.pets.all({ limit: 2 });
+  const api = toysClient(app.url, tenant.token);
+  const all = api.toys.all({ limit: 2 });
   await eventually('the change log is open', async () => {
     for await (const _ of all) expect(_).toBeDefined();
     return all.changesCursor;
   });
   const after = all.changesCursor ?? '';
   for (const categoryId of INT64S) {
-    const made = await api.pets.create({ name: 'Rex', categoryId });
+    const made = await api.toys.create({ name: 'Rex', categoryId });
     expect(made).toEqual({ id: expect.any(BigInt), name: 'Rex', categoryId });
-    expect(await api.pets.get(made.id)).toEqual(made);
+    expect(await api.toys.get(made.id)).toEqual(made);
   }
   const listed: bigint[] = [];
-  for await (const pet of all) listed.push(pet.categoryId);
+  for await (const toy of all) listed.push(toy.categoryId);
   expect(listed).toEqual(INT64S);
-  const changes = api.pets.changes({ after, limit: 4 });
+  const changes = api.toys.changes({ after, limit: 4 });
   const changed: bigint[] = [];
-  for await (const { cursor, pet } of changes) {
-    changed.push(pet.categoryId);
+  for await (const { cursor, toy } of changes) {
+    changed.push(toy.categoryId);
     expect(changes.cursor).toBe(cursor);
     if (changed.length === 3) break;
   }
   // A second program continues from the stored cursor.
-  for await (const { pet } of api.pets.changes({ after: changes.cursor ?? '' })) {
-    changed.push(pet.categoryId);
+  for await (const { toy } of api.toys.changes({ after: changes.cursor ?? '' })) {
+    changed.push(toy.categoryId);
     if (changed.length === INT64S.length) break;
   }
   expect(changed).toEqual(INT64S);
 });
 
 test('Client-6: a number that has lost digits is refused before it is sent', async () => {
-  const api = petsClient(app.url, tenant.token);
+  const api = toysClient(app.url, tenant.token);
   // biome-ignore lint/correctness/noPrecisionLoss: the mistake that a program in JavaScript makes.
   const rounded = 9223372036854775807 as unknown as bigint;
   for (const call of [
-    () => api.pets.create({ name: 'Rex', categoryId: rounded }),
-    () => api.pets.get(rounded),
+    () => api.toys.create({ name: 'Rex', categoryId: rounded }),
+    () => api.toys.get(rounded),
   ]) {
     await expect(call()).rejects.toThrow(
       new TypeError(
@@ -65,7 +65,7 @@ test('Client-6: a number that has lost digits is refused before it is sent', asy
     );
   }
   const exact = 3 as unknown as bigint;
-  expect(await api.pets.create({ name: 'Rex', categoryId: exact })).toMatchObject({ categoryId: 3n });
+  expect(await api.toys.create({ name: 'Rex', categoryId: exact })).toMatchObject({ categoryId: 3n });
 });
 
 test('Client-7: every JSON text has the value that JSON.parse gives it, whatever its strings and keys look like', () => {

@@ -13,6 +13,7 @@ import { defineNoun } from '../../src/noun/define-noun.js';
 import { int64 } from '../../src/noun/definition/int64.js';
 import { text } from '../../src/noun/definition/text.js';
 import { startBrowser } from '../support/browser.js';
+import { toysDocument } from '../support/client/toys-client.js';
 import { makeUserProject } from '../support/client/user-project.js';
 import { petstoreHere } from '../support/command-line.js';
 import { startApp } from '../support/start-app.js';
@@ -30,6 +31,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'petstore-types-'));
   await makeUserProject(folder);
+  await writeFile(join(folder, 'toys.json'), JSON.stringify(toysDocument()));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -54,20 +56,20 @@ async function compiled(files: readonly string[], options: object = {}): Promise
   );
 }
 
-const USE_OF_PETS = `
+const USE_OF_TOYS = `
 import { ApiError, createClient, Gone, WaitTooLong } from 'petstore-gateway/client';
-import { description, type Pet } from './petstore.js';
+import { description, type Toy } from './petstore.js';
 const api = createClient(description, { apiKey: 'key', waitAtMostSeconds: 5 });
 export async function use(signal: AbortSignal): Promise<void> {
-  const made: Pet = await api.pets.create({ name: 'Rex', categoryId: 9223372036854775807n }, { idempotencyKey: 'a', signal });
-  const { id }: { id: bigint } = await api.getPet(made.id);
-  const all = api.pets.all({ status: 'available' });
+  const made: Toy = await api.toys.create({ name: 'Rex', categoryId: 9223372036854775807n }, { idempotencyKey: 'a', signal });
+  const { id }: { id: bigint } = await api.getToy(made.id);
+  const all = api.toys.all({ status: 'available' });
   for await (const { categoryId } of all) console.log(categoryId + id);
-  const changes = api.pets.changes({ after: all.changesCursor }, { everySeconds: 60, signal });
-  for await (const { kind, pet } of changes) console.log(kind, pet.status ?? 'none', changes.cursor);
+  const changes = api.toys.changes({ after: all.changesCursor }, { everySeconds: 60, signal });
+  for await (const { kind, toy } of changes) console.log(kind, toy.status ?? 'none', changes.cursor);
   const limit: number = (await api.getRateLimit()).minute.limit;
   try {
-    await api.pets.list({ limit });
+    await api.toys.list({ limit });
   } catch (error) {
     if (error instanceof WaitTooLong) console.log(error.until.getTime());
     else if (error instanceof Gone || error instanceof ApiError) console.log(error.code, error.errors[0]?.field);
@@ -75,14 +77,14 @@ export async function use(signal: AbortSignal): Promise<void> {
 }
 `;
 
-test('Types-1: the types of pets compile under strict, with the types of Node and with those of browsers', async () => {
+test('Types-1: the types of toys compile under strict, with the types of Node and with those of browsers', async () => {
   const out = join(folder, 'petstore.ts');
-  const { code, stdout, json } = await petstore('types', 'schema/openapi.json', '-o', out, '--json');
+  const { code, stdout, json } = await petstore('types', join(folder, 'toys.json'), '-o', out, '--json');
   expect([code, stdout, json.files]).toEqual([0, expect.any(String), [out]]);
-  await writeFile(join(folder, 'pets.ts'), USE_OF_PETS);
-  expect(await compiled(['pets.ts'])).toBe('');
+  await writeFile(join(folder, 'toys.ts'), USE_OF_TOYS);
+  expect(await compiled(['toys.ts'])).toBe('');
   expect(
-    await compiled(['pets.ts'], {
+    await compiled(['toys.ts'], {
       types: [],
       lib: ['ES2022', 'DOM'],
       moduleResolution: 'bundler',
@@ -90,10 +92,10 @@ test('Types-1: the types of pets compile under strict, with the types of Node an
     }),
   ).toBe('');
   const wrong = [
-    ["api.pets.create({ name: 'Rex', categoryId: 3 })", "Type 'number' is not assignable to type 'bigint'"],
-    ["api.pets.list({ status: 'lost' })", '\'"lost"\' is not assignable'],
-    ['api.pets.remove(1n)', "Property 'remove' does not exist"],
-    ['api.pets.get(4711)', "'number' is not assignable to parameter of type 'bigint'"],
+    ["api.toys.create({ name: 'Rex', categoryId: 3 })", "Type 'number' is not assignable to type 'bigint'"],
+    ["api.toys.list({ status: 'lost' })", '\'"lost"\' is not assignable'],
+    ['api.toys.remove(1n)', "Property 'remove' does not exist"],
+    ['api.toys.get(4711)', "'number' is not assignable to parameter of type 'bigint'"],
   ] as const;
   const text = `import { createClient } from 'petstore-gateway/client';\nimport { description } from './petstore.js';\nconst api = createClient(description, { apiKey: '' });\n`;
   await writeFile(join(folder, 'wrong.ts'), `${text}${wrong.map(([line]) => `${line};`).join('\n')}\n`);
@@ -155,16 +157,16 @@ import { createClient } from 'petstore-gateway/client';
 import { description } from './in-page.mjs';
 window.run = async (baseUrl, apiKey) => {
   const api = createClient(description, { baseUrl, apiKey });
-  const { id, categoryId } = await api.pets.create({ name: 'Rex', categoryId: 9223372036854775807n });
+  const { id, categoryId } = await api.toys.create({ name: 'Rex', categoryId: 9223372036854775807n });
   const ids = [];
-  for await (const pet of api.pets.all()) ids.push(pet.id);
-  const error = await api.pets.list({ limit: 500 }).catch((each) => each);
+  for await (const toy of api.toys.all()) ids.push(toy.id);
+  const error = await api.toys.list({ limit: 500 }).catch((each) => each);
   return [String(categoryId), ids.length === 1 && ids[0] === id, error.name, error.code, error.requestId.length];
 };
 `;
 
 test('Client-20: the client works on a page of another origin, in a real browser', async () => {
-  await petstore('types', 'schema/openapi.json', '-o', join(folder, 'in-page.mjs'));
+  await petstore('types', join(folder, 'toys.json'), '-o', join(folder, 'in-page.mjs'));
   const code = await bundled('page', PAGE);
   const site = createServer(({ url }, response) => {
     const isScript = url === '/b.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../client/pause.js';
-import { petsClient } from '../support/client/pets-client.js';
+import { toysClient } from '../support/client/toys-client.js';
 import { petstoreHere } from '../support/command-line.js';
 import { type GatewayProcess, startGateway } from '../support/gateway-process.js';
 import { freePort } from '../support/servers/daemon.js';
@@ -52,9 +52,9 @@ test('Client-18: in real time, three programs that ask without a pause use 99 % 
   const stop = new AbortController();
   const program = async () => {
     // Each has its own clock, and so its own gate.
-    const api = petsClient(gateway.url, key, { fetch: counted, clock: { ...SYSTEM_CLOCK } });
+    const api = toysClient(gateway.url, key, { fetch: counted, clock: { ...SYSTEM_CLOCK } });
     const ask = async () => {
-      while (!stop.signal.aborted) await api.pets.list({ limit: 1 }, { signal: stop.signal }).catch(() => {});
+      while (!stop.signal.aborted) await api.toys.list({ limit: 1 }, { signal: stop.signal }).catch(() => {});
     };
     await Promise.all(Array.from({ length: CALLS_AT_ONCE }, ask));
   };
@@ -66,6 +66,6 @@ test('Client-18: in real time, three programs that ask without a pause use 99 % 
   expect(statuses[200]).toBeLessThanOrEqual(2 * PER_MINUTE);
   // Each of them can be surprised by what the others have spent.
   expect(statuses[429] ?? 0).toBeLessThanOrEqual(2 * MOST_REFUSED);
-  const { ban } = await petsClient(gateway.url, key).getRateLimit();
+  const { ban } = await toysClient(gateway.url, key).getRateLimit();
   expect(ban).toMatchObject({ strikes: 0, untilSeconds: null });
 });

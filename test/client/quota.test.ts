@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { WaitTooLong } from '../../client/client.js';
-import { petsClient } from '../support/client/pets-client.js';
 import { SimulatedTime } from '../support/client/simulated-time.js';
+import { toysClient } from '../support/client/toys-client.js';
 import { rest } from '../support/http/client.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../support/start-app.js';
 
@@ -34,8 +34,8 @@ function countedFetch(statuses: Record<number, number>) {
   };
 }
 
-const client = (options: Parameters<typeof petsClient>[2] = {}) =>
-  petsClient(app.url, tenant.token, { clock: time, fetch: time.fetch, ...options });
+const client = (options: Parameters<typeof toysClient>[2] = {}) =>
+  toysClient(app.url, tenant.token, { clock: time, fetch: time.fetch, ...options });
 
 async function expectNoStrike(): Promise<void> {
   const { ban } = await time.run(client().getRateLimit());
@@ -51,7 +51,7 @@ test('Client-1: ten minutes at three times the quota use all of it, nothing is r
   const tooLong: WaitTooLong[] = [];
   const demand = async () => {
     while (app.clock.now < endMs) {
-      const call = api.pets.list({ limit: 1 }).catch((error) => {
+      const call = api.toys.list({ limit: 1 }).catch((error) => {
         if (!(error instanceof WaitTooLong)) throw error;
         tooLong.push(error);
       });
@@ -78,7 +78,7 @@ test('Client-2: eight clients of one process with one key use the whole quota, a
   const endMs = app.clock.now + 3 * MINUTE_MS;
   const ask = async () => {
     const api = client({ fetch: countedFetch(statuses), waitAtMostSeconds: 3600 });
-    while (app.clock.now < endMs) await api.pets.list({ limit: 1 });
+    while (app.clock.now < endMs) await api.toys.list({ limit: 1 });
   };
   await time.run(Promise.all(Array.from({ length: 8 }, ask)));
   // The requests that waited for the end of the last minute were sent after it.
@@ -94,7 +94,7 @@ test('Client-22: eight programs with one key, which know nothing of one another,
     // Each program has its own clock: clients with the same clock share a gate.
     const clock = { now: () => time.now(), after: (ms: number, work: () => void) => time.after(ms, work) };
     const api = client({ clock, fetch: countedFetch(statuses), waitAtMostSeconds: 3600 });
-    while (app.clock.now < endMs) await api.pets.list({ limit: 1 });
+    while (app.clock.now < endMs) await api.toys.list({ limit: 1 });
   };
   await time.run(Promise.all(Array.from({ length: 8 }, ask)));
   expect(statuses[200]).toBeGreaterThanOrEqual(0.99 * PER_MINUTE * MINUTES);
@@ -106,10 +106,10 @@ test('Client-3: once the day is spent each call fails at once, unsent, with the 
   await newTenant(perDay);
   const statuses: Record<number, number> = {};
   const patient = client({ fetch: countedFetch(statuses), waitAtMostSeconds: 3600 });
-  await time.run(Promise.all(Array.from({ length: perDay }, () => patient.pets.list({ limit: 1 }))));
+  await time.run(Promise.all(Array.from({ length: perDay }, () => patient.toys.list({ limit: 1 }))));
   const api = client({ fetch: countedFetch(statuses) });
   const burst = await time.run(
-    Promise.all(Array.from({ length: 50 }, () => api.pets.list().catch((error) => error))),
+    Promise.all(Array.from({ length: 50 }, () => api.toys.list().catch((error) => error))),
   );
   for (const error of burst) {
     expect(error).toBeInstanceOf(WaitTooLong);
@@ -121,7 +121,7 @@ test('Client-3: once the day is spent each call fails at once, unsent, with the 
   await app.app.services.projects.change(TEST_ACTOR, tenant.slug, { perMinute: PER_MINUTE, perDay: 200 });
   app.clock.now += MINUTE_MS;
   await time.run(api.getRateLimit());
-  expect(await time.run(api.pets.list())).toEqual([]);
+  expect(await time.run(api.toys.list())).toEqual([]);
   await expectNoStrike();
 });
 
@@ -148,17 +148,17 @@ test('Client-23: a call that fails because it would wait too long leaves no time
     },
   };
   const api = client({ clock });
-  await time.run(api.pets.list());
-  await expect(time.run(api.pets.list())).rejects.toBeInstanceOf(WaitTooLong);
+  await time.run(api.toys.list());
+  await expect(time.run(api.toys.list())).rejects.toBeInstanceOf(WaitTooLong);
   expect(timers).toBe(0);
 });
 
 test('Client-24: a bound that is no number is refused, and undefined is the default', async () => {
   await newTenant();
   expect(
-    await time.run(client({ waitAtMostSeconds: undefined, timeoutSeconds: undefined }).pets.list()),
+    await time.run(client({ waitAtMostSeconds: undefined, timeoutSeconds: undefined }).toys.list()),
   ).toEqual([]);
-  const wrong = client({ waitAtMostSeconds: Number.NaN }).pets.list();
+  const wrong = client({ waitAtMostSeconds: Number.NaN }).toys.list();
   await expect(wrong).rejects.toThrow('waitAtMostSeconds must be a number of seconds, 0 or more; got NaN.');
   expect(() => client({ timeoutSeconds: Number.NaN })).toThrow('timeoutSeconds must be');
 });
@@ -168,7 +168,7 @@ test('Client-25: a write without an answer fails with its Idempotency-Key', asyn
   const fetch = async () => {
     throw new TypeError('cut');
   };
-  const lost = time.run(client({ fetch, waitAtMostSeconds: 0 }).pets.create({ name: 'Rex', categoryId: 1n }));
+  const lost = time.run(client({ fetch, waitAtMostSeconds: 0 }).toys.create({ name: 'Rex', categoryId: 1n }));
   await expect(lost).rejects.toMatchObject({
     code: 'no_answer',
     idempotencyKey: expect.stringMatching(/^\w{32}$/),
@@ -177,11 +177,11 @@ test('Client-25: a write without an answer fails with its Idempotency-Key', asyn
 
 test('Client-4: a program that finds the quota spent by another one waits out Retry-After, with all its calls', async () => {
   await newTenant();
-  for (let at = 0; at < PER_MINUTE; at += 1) await rest(app.url, '/v1/pets', { token: tenant.token });
+  for (let at = 0; at < PER_MINUTE; at += 1) await rest(app.url, '/v1/toys', { token: tenant.token });
   const startMs = app.clock.now;
   const statuses: Record<number, number> = {};
   const api = client({ fetch: countedFetch(statuses) });
-  await time.run(Promise.all(Array.from({ length: 20 }, () => api.pets.list())));
+  await time.run(Promise.all(Array.from({ length: 20 }, () => api.toys.list())));
   expect(statuses).toEqual({ 200: 20, 429: 1 });
   expect(app.clock.now - startMs).toBe(MINUTE_MS);
   await expectNoStrike();

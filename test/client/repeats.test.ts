@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { ApiError, Gone, WaitTooLong } from '../../client/client.js';
-import { petsClient } from '../support/client/pets-client.js';
 import { type ScriptedServer, scriptedServer } from '../support/client/scripted-server.js';
 import { SimulatedTime } from '../support/client/simulated-time.js';
+import { toysClient } from '../support/client/toys-client.js';
 
-const PET = { id: 1n, name: 'Rex', categoryId: 2n };
+const TOY = { id: 1n, name: 'Rex', categoryId: 2n };
 const CREATED = { status: 201, body: '{"id":1,"name":"Rex","categoryId":2}' };
 const PAGE = { status: 200, body: '[]' };
 const NEW = { name: 'Rex', categoryId: 2n };
@@ -23,7 +23,7 @@ async function against(...steps: Parameters<typeof scriptedServer>[0]) {
   const clock = { now: Date.UTC(2026, 10, 28) };
   const time = new SimulatedTime(clock);
   const startMs = clock.now;
-  const api = petsClient(server.url, 'key', { clock: time, fetch: time.fetch });
+  const api = toysClient(server.url, 'key', { clock: time, fetch: time.fetch });
   const failed = (work: Promise<unknown>) =>
     time.run(
       work.then(
@@ -44,7 +44,7 @@ test('Client-8: a write is repeated with the same key and body after a cut, 502,
     refusal(504, 'proxy'),
     CREATED,
   );
-  expect(await time.run(api.pets.create(NEW))).toEqual(PET);
+  expect(await time.run(api.toys.create(NEW))).toEqual(TOY);
   const keys = server.requests.map(({ headers }) => headers['idempotency-key']);
   expect(keys).toHaveLength(7);
   expect(new Set(keys).size).toBe(1);
@@ -53,11 +53,11 @@ test('Client-8: a write is repeated with the same key and body after a cut, 502,
     new Set(['{"name":"Rex","categoryId":2}']),
   );
   expect(waitedSeconds()).toBeGreaterThanOrEqual(10);
-  await time.run(api.pets.create(NEW));
+  await time.run(api.toys.create(NEW));
   expect(server.requests.at(-1)?.headers['idempotency-key']).not.toBe(keys[0]);
-  await time.run(api.pets.create(NEW, { idempotencyKey: 'order-7' }));
+  await time.run(api.toys.create(NEW, { idempotencyKey: 'order-7' }));
   expect(server.requests.at(-1)?.headers['idempotency-key']).toBe('order-7');
-  await time.run(api.pets.list().catch(() => {}));
+  await time.run(api.toys.list().catch(() => {}));
   expect(server.requests.at(-1)?.headers).not.toHaveProperty('idempotency-key');
 });
 
@@ -70,7 +70,7 @@ test.each([
   [422, 'idempotency_mismatch'],
 ])('Client-9: %d is an ApiError at once, and is not repeated', async (status, code) => {
   const { api, failed } = await against(refusal(status, code));
-  const error = await failed(api.pets.create(NEW));
+  const error = await failed(api.toys.create(NEW));
   expect(error).toBeInstanceOf(ApiError);
   expect(error).toMatchObject({
     name: 'ApiError',
@@ -85,12 +85,12 @@ test.each([
 
 test('Client-10: 500 is repeated three times with growing pauses; a connection that fails, until the bound', async () => {
   const fault = await against(refusal(500, 'internal'));
-  expect(await fault.failed(fault.api.pets.list())).toMatchObject({ code: 'internal', status: 500 });
+  expect(await fault.failed(fault.api.toys.list())).toMatchObject({ code: 'internal', status: 500 });
   expect(server.requests).toHaveLength(4);
   expect(fault.waitedSeconds()).toBeLessThan(3);
   await server.stop();
   const cut = await against('cut');
-  const error = await cut.failed(cut.api.pets.create(NEW));
+  const error = await cut.failed(cut.api.toys.create(NEW));
   expect(error).toMatchObject({ code: 'no_answer', status: 0 });
   expect(String(error)).toContain(`No answer from ${server.url}/v1: fetch failed (`);
   expect(cut.waitedSeconds()).toBeLessThanOrEqual(60);
@@ -106,17 +106,17 @@ test('Client-11: a wait beyond the bound fails at once and says until when, and 
   );
   const until = new Date(time.now() + 300_000);
   const expected = { name: 'WaitTooLong', code: 'key_banned', status: 429, until, retryAfterSeconds: 300 };
-  for (const error of [await failed(api.pets.list()), await failed(api.pets.create(NEW))]) {
+  for (const error of [await failed(api.toys.list()), await failed(api.toys.create(NEW))]) {
     expect(error).toBeInstanceOf(WaitTooLong);
     expect(error).toMatchObject(expected);
     expect(String(error)).toContain(`Wait until ${until.toISOString()}.`);
   }
   expect([server.requests.length, waitedSeconds()]).toEqual([1, 0]);
-  expect(await time.run(api.pets.list({}, { waitAtMostSeconds: 300 }))).toEqual([]);
+  expect(await time.run(api.toys.list({}, { waitAtMostSeconds: 300 }))).toEqual([]);
   expect(waitedSeconds()).toBe(300);
   await server.stop();
   const busy = await against(refusal(503, 'unavailable', { 'retry-after': '61' }));
-  expect(await busy.failed(busy.api.pets.list())).toMatchObject({ name: 'WaitTooLong', code: 'unavailable' });
+  expect(await busy.failed(busy.api.toys.list())).toMatchObject({ name: 'WaitTooLong', code: 'unavailable' });
 });
 
 test('Client-21: a server that refuses for ever, and says Retry-After 0, gets no more than a request each second until the bound', async () => {
@@ -125,7 +125,7 @@ test('Client-21: a server that refuses for ever, and says Retry-After 0, gets no
     [503, 'unavailable'],
   ] as const) {
     const { api, failed, waitedSeconds } = await against(refusal(status, code, { 'retry-after': '0' }));
-    expect(await failed(api.pets.list())).toMatchObject({ name: 'WaitTooLong', code });
+    expect(await failed(api.toys.list())).toMatchObject({ name: 'WaitTooLong', code });
     expect(server.requests.length).toBeLessThanOrEqual(61);
     expect(waitedSeconds()).toBeLessThanOrEqual(60);
     if (status === 429) await server.stop();
@@ -138,19 +138,19 @@ test('Client-12: an answer that is not of the API is a clear error: a page of HT
     headers: { 'content-type': 'text/html' },
     body: '<h1>Hi</h1>',
   });
-  const html = await failed(api.pets.list());
+  const html = await failed(api.toys.list());
   expect(html).toMatchObject({ code: 'bad_answer', status: 200 });
-  expect(String(html)).toContain(`${server.url}/v1/pets answered 200 (text/html), `);
+  expect(String(html)).toContain(`${server.url}/v1/toys answered 200 (text/html), `);
   expect(String(html)).toContain('"<h1>Hi</h1>"');
   await server.stop();
-  const moved = await against({ status: 301, headers: { location: 'https://shop.example.com/v1/pets' } });
-  const redirected = await moved.failed(moved.api.pets.create(NEW));
+  const moved = await against({ status: 301, headers: { location: 'https://shop.example.com/v1/toys' } });
+  const redirected = await moved.failed(moved.api.toys.create(NEW));
   expect(redirected).toMatchObject({ code: 'redirected', status: 301 });
-  expect(String(redirected)).toContain('redirects to https://shop.example.com/v1/pets: set baseUrl');
+  expect(String(redirected)).toContain('redirects to https://shop.example.com/v1/toys: set baseUrl');
   expect(server.requests).toHaveLength(1);
   await server.stop();
   const long = await against({ status: 200, body: `["${'x'.repeat(17 * 1024 * 1024)}"]` });
-  const endless = await long.failed(petsClient(server.url, 'key').pets.list());
+  const endless = await long.failed(toysClient(server.url, 'key').toys.list());
   expect(endless).toMatchObject({ code: 'bad_answer', status: 200 });
   expect(String(endless)).toContain('more than 16777216 characters');
 });
@@ -158,9 +158,9 @@ test('Client-12: an answer that is not of the API is a clear error: a page of HT
 test('Client-13: a signal ends a call while it is sent, while it waits and before it begins; a silent server ends an attempt', async () => {
   const { api, time, failed } = await against('silent');
   const reason = new Error('the user left');
-  const aborted = (afterMs: number, options: Partial<Parameters<typeof petsClient>[2]> = {}) => {
+  const aborted = (afterMs: number, options: Partial<Parameters<typeof toysClient>[2]> = {}) => {
     const controller = new AbortController();
-    const call = petsClient(server.url, `key ${afterMs}`, { clock: time, ...options }).pets.list(
+    const call = toysClient(server.url, `key ${afterMs}`, { clock: time, ...options }).toys.list(
       {},
       { signal: controller.signal },
     );
@@ -173,16 +173,16 @@ test('Client-13: a signal ends a call while it is sent, while it waits and befor
   await server.stop();
   const limited = await against(refusal(429, 'rate_limited_minute', { 'retry-after': '60' }));
   const controller = new AbortController();
-  const waiting = limited.api.pets.list({}, { signal: controller.signal });
+  const waiting = limited.api.toys.list({}, { signal: controller.signal });
   limited.time.after(10_000, () => controller.abort(reason));
   expect(await limited.failed(waiting)).toBe(reason);
   expect([server.requests.length, limited.waitedSeconds()]).toEqual([1, 10]);
   await server.stop();
   server = await scriptedServer(['silent', PAGE]);
-  const quick = petsClient(server.url, 'key', { timeoutSeconds: 0.05 });
-  expect(await quick.pets.list()).toEqual([]);
+  const quick = toysClient(server.url, 'key', { timeoutSeconds: 0.05 });
+  expect(await quick.toys.list()).toEqual([]);
   expect(server.requests).toHaveLength(2);
-  expect(await failed(api.pets.list({}, { signal: AbortSignal.abort(reason) }))).toBe(reason);
+  expect(await failed(api.toys.list({}, { signal: AbortSignal.abort(reason) }))).toBe(reason);
 });
 
 test('Client-14: pages are followed by the query of their link, and the key never leaves the base address', async () => {
@@ -194,43 +194,43 @@ test('Client-14: pages are followed by the query of their link, and the key neve
   const { api, time } = await against(
     page(
       1,
-      '<https://elsewhere.example/v1/pets?limit=100>; rel="first", <https://elsewhere.example/v1/pets?limit=100&cursor=a%2Cb>; rel="next"',
+      '<https://elsewhere.example/v1/toys?limit=100>; rel="first", <https://elsewhere.example/v1/toys?limit=100&cursor=a%2Cb>; rel="next"',
     ),
-    page(2, '<https://elsewhere.example/v1/pets?limit=100>; rel="first"'),
+    page(2, '<https://elsewhere.example/v1/toys?limit=100>; rel="first"'),
   );
   const ids: bigint[] = [];
   const read = async () => {
-    for await (const { id } of api.pets.all({ status: 'sold' })) ids.push(id);
+    for await (const { id } of api.toys.all({ status: 'sold' })) ids.push(id);
   };
   await time.run(read());
   expect(ids).toEqual([1n, 2n]);
   expect(server.requests.map(({ path }) => path)).toEqual([
-    '/v1/pets?limit=100&status=sold',
-    '/v1/pets?limit=100&cursor=a%2Cb',
+    '/v1/toys?limit=100&status=sold',
+    '/v1/toys?limit=100&cursor=a%2Cb',
   ]);
 });
 
 test('Client-15: changes are looked for every ten seconds while there are none, continue behind a page without changes, and end with Gone', async () => {
   const link = (cursor: string) => ({
-    link: `<http://localhost/v1/pets/changes?limit=100&cursor=${cursor}>; rel="next"`,
+    link: `<http://localhost/v1/toys/changes?limit=100&cursor=${cursor}>; rel="next"`,
   });
-  const change = `{"cursor":"c2","kind":"created","at":"2026-11-28T00:00:00.000Z","pet":${CREATED.body}}`;
+  const change = `{"cursor":"c2","kind":"created","at":"2026-11-28T00:00:00.000Z","toy":${CREATED.body}}`;
   const { api, time, failed, waitedSeconds } = await against(
     { status: 200, headers: link('c1'), body: '[]' },
     { status: 200, headers: link('c2'), body: `[${change}]` },
     refusal(410, 'gone'),
   );
-  const changes = api.pets.changes({ after: 'c0' });
+  const changes = api.toys.changes({ after: 'c0' });
   const seen: unknown[] = [];
   const read = async () => {
-    for await (const { pet } of changes) seen.push(pet);
+    for await (const { toy } of changes) seen.push(toy);
   };
   const error = await failed(read());
   expect(error).toBeInstanceOf(Gone);
   expect(error).toMatchObject({ name: 'Gone', code: 'gone', status: 410 });
-  expect([seen, changes.cursor, waitedSeconds()]).toEqual([[PET], 'c2', 20]);
+  expect([seen, changes.cursor, waitedSeconds()]).toEqual([[TOY], 'c2', 20]);
   expect(server.requests.map(({ path }) => path)).toEqual(
-    ['c0', 'c1', 'c2'].map((cursor) => `/v1/pets/changes?limit=100&cursor=${cursor}`),
+    ['c0', 'c1', 'c2'].map((cursor) => `/v1/toys/changes?limit=100&cursor=${cursor}`),
   );
   expect(time.now()).toBeGreaterThan(0);
 });

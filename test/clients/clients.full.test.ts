@@ -4,10 +4,12 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import petstoreGateway from '../../src/petstore.js';
 import { DOCUMENT, type ExampleRun, Examples, FOLLOWERS, READERS } from '../support/clients/example.js';
 import { petstoreHere } from '../support/command-line.js';
 import { eventually } from '../support/eventually.js';
 import { type GatewayProcess, startGateway } from '../support/gateway-process.js';
+import { PETSTORE_MAIN } from '../support/pets/petstore.js';
 import { freePort } from '../support/servers/daemon.js';
 
 /** The connection is cut within the first name, and behind the change of the second. */
@@ -43,8 +45,9 @@ beforeAll(async () => {
     // REST's links lead there, and must lead through the proxy.
     PUBLIC_BASE_URL: followers.at(-1)?.url ?? '',
   };
-  gateway = await startGateway({ env: settings });
-  const petstore = (...args: string[]) => petstoreHere([...args, '--json'], { databaseUrl });
+  gateway = await startGateway({ main: PETSTORE_MAIN, env: settings });
+  const petstore = (...args: string[]) =>
+    petstoreHere([...args, '--json'], { databaseUrl, gateway: petstoreGateway });
   await petstore('projects', 'create', 'shop', '--plan', 'pro');
   apiKey = (await petstore('keys', 'create', 'shop')).json.key;
   await petstore('projects', 'set', 'shop', '--changes', 'on');
@@ -126,7 +129,7 @@ test('Clients-2: each example prints each change once and in order, through two 
   await everyExample('is refused', (example) => example.refusals(503) > 0);
   busy.closeAllConnections();
   await once(busy.close(), 'close');
-  gateway = await startGateway({ env: settings });
+  gateway = await startGateway({ main: PETSTORE_MAIN, env: settings });
   await createPet('Rex 7');
   await everyExample('has outlived the gateway', ({ output }) => output.includes('Rex 7'));
 

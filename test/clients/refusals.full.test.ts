@@ -2,10 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import petstoreGateway from '../../src/petstore.js';
 import { type ExampleRun, Examples, FOLLOWERS, READERS } from '../support/clients/example.js';
 import { petstoreHere } from '../support/command-line.js';
 import { eventually } from '../support/eventually.js';
 import { type GatewayProcess, startGateway } from '../support/gateway-process.js';
+import { PETSTORE_MAIN } from '../support/pets/petstore.js';
 
 const CLIENTS = [...READERS, ...FOLLOWERS];
 /** They show the reason in the page; a longer wait than a minute they leave to the person. */
@@ -41,7 +43,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'petstore-refusals-'));
   examples = await Examples.compileIn(folder);
   databaseUrl = `sqlite:${join(folder, 'petstore.sqlite')}`;
-  gateway = await startGateway({ env: { DATABASE_URL: databaseUrl, DEMO: '0' } });
+  gateway = await startGateway({ main: PETSTORE_MAIN, env: { DATABASE_URL: databaseUrl, DEMO: '0' } });
   for (const situation of SITUATIONS) await createCases(situation);
   await eventually('the change logs are open', isLogOpen, 60_000, 500);
   await repeatUntil(spare.day, 'rate_limited_day');
@@ -166,7 +168,8 @@ async function createProject(slug: string, situation: Situation): Promise<string
   return key;
 }
 
-const petstore = async (...args: string[]) => (await petstoreHere([...args, '--json'], { databaseUrl })).json;
+const petstore = async (...args: string[]) =>
+  (await petstoreHere([...args, '--json'], { databaseUrl, gateway: petstoreGateway })).json;
 
 /** Two at a time until their first answer: sixty at once would take the machine from the tests beside. */
 async function start(cases: readonly Case[], before?: (key: string) => Promise<void>): Promise<void> {

@@ -14,7 +14,7 @@ import { createTestDatabase, databaseKinds, type TestDatabase } from '../support
 import { eventually } from '../support/eventually.js';
 import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 import { graphql, rest } from '../support/http/client.js';
-import { Pet } from '../support/nouns/pet.js';
+import { Toy } from '../support/nouns/toys.js';
 import { startApp } from '../support/start-app.js';
 
 const SCHEMA_WORK = { poolSize: 1, queryTimeoutMs: 60_000 };
@@ -111,7 +111,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
       const path = database.url.slice('sqlite:'.length);
       const modes = async () => {
         const db = await Database.open(target, DATABASE_SCHEMA);
-        await db.write(() => db.repository(Pet).manager.query('DELETE FROM pets'));
+        await db.write(() => db.repository(Toy).manager.query('DELETE FROM toys'));
         const found: Record<string, string> = {};
         for (const name of await readdir(dirname(path))) {
           const { mode } = await stat(join(dirname(path), name));
@@ -195,7 +195,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
   test('Database-4: a failed transaction rolls back its own writes and no other writes', async () => {
     await migrate(target, DATABASE_SCHEMA);
     const db = await Database.open(target, DATABASE_SCHEMA);
-    const pet = (id: bigint) => ({
+    const toy = (id: bigint) => ({
       projectId: 1n,
       id,
       name: 'Rex',
@@ -208,34 +208,34 @@ describe.each(databaseKinds())('on %s', (kind) => {
       const outcomes = await Promise.allSettled(
         rounds.flatMap((base) => [
           db.transaction(async (manager) => {
-            await manager.insert(Pet, pet(base + 1n));
+            await manager.insert(Toy, toy(base + 1n));
             await setImmediate();
             throw new Error('undo');
           }),
-          db.write(() => db.repository(Pet).insert(pet(base + 2n))),
+          db.write(() => db.repository(Toy).insert(toy(base + 2n))),
           db.transaction(async (manager) => {
-            await manager.insert(Pet, pet(base + 3n));
+            await manager.insert(Toy, toy(base + 3n));
             await setImmediate();
-            await manager.insert(Pet, pet(base + 4n));
+            await manager.insert(Toy, toy(base + 4n));
           }),
         ]),
       );
       expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(10);
-      const ids = (await db.repository(Pet).find({ order: { id: 'ASC' } })).map(({ id }) => id);
+      const ids = (await db.repository(Toy).find({ order: { id: 'ASC' } })).map(({ id }) => id);
       expect(ids).toEqual(rounds.flatMap((base) => [base + 2n, base + 3n, base + 4n]));
     } finally {
       await db.close();
     }
   });
 
-  test('Database-5: one query for a list, one for a pet, one for an insert', async () => {
+  test('Database-5: one query for a list, one for a toy, one for an insert', async () => {
     const queries: string[] = [];
     const app = await startApp({ kind, onQuery: (sql) => queries.push(sql) });
     try {
       const { token } = await app.tenant();
-      await rest(app.url, '/v1/pets', { token });
+      await rest(app.url, '/v1/toys', { token });
       const body = { name: 'Rex', categoryId: 1 };
-      const create = () => rest(app.url, '/v1/pets', { method: 'POST', token, body });
+      const create = () => rest(app.url, '/v1/toys', { method: 'POST', token, body });
       // The smallest count of three: on a slow machine the gateway's periodic work runs in between.
       const counted = async (ask: () => Promise<unknown>) => {
         const counts: number[] = [];
@@ -249,10 +249,10 @@ describe.each(databaseKinds())('on %s', (kind) => {
         return Math.min(...counts);
       };
       expect(await counted(create)).toBe(1);
-      expect(await counted(() => rest(app.url, '/v1/pets?limit=100&status=sold', { token }))).toBe(1);
-      expect(await counted(() => rest(app.url, '/v1/pets/1', { token }))).toBe(1);
-      expect(await counted(() => graphql(app.url, '{ pets { nodes { id name } } }', { token }))).toBe(1);
-      const mutation = 'mutation { createPet(input: {name: "Rex", categoryId: 1}) { id } }';
+      expect(await counted(() => rest(app.url, '/v1/toys?limit=100&status=sold', { token }))).toBe(1);
+      expect(await counted(() => rest(app.url, '/v1/toys/1', { token }))).toBe(1);
+      expect(await counted(() => graphql(app.url, '{ toys { nodes { id name } } }', { token }))).toBe(1);
+      const mutation = 'mutation { createToy(input: {name: "Rex", categoryId: 1}) { id } }';
       expect(await counted(() => graphql(app.url, mutation, { token }))).toBe(1);
     } finally {
       await app.stop();
@@ -260,7 +260,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
   });
 });
 
-/** Inserts a million pets by SQL alone; nine of ten are in the project. */
+/** Inserts a million toys by SQL alone; nine of ten are in the project. */
 
 test.each([
   'SQLITE_IOERR_WRITE',

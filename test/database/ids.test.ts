@@ -60,11 +60,11 @@ onEachDatabase((app) => {
     const withKey = (name: string) => ({ 'idempotency-key': `${mark}-${name}` });
     const post = async (headers: Record<string, string>) => {
       const body = { name: 'Rex', categoryId: 1 };
-      const { status } = await rest(app().url, '/v1/pets', { method: 'POST', token, body, headers });
+      const { status } = await rest(app().url, '/v1/toys', { method: 'POST', token, body, headers });
       expect(status).toBe(201);
     };
     const makeKey = async (headers = {}) => {
-      const query = 'mutation { createApiKey(input: {name: "k", scopes: [PETS_READ]}) { key { id } token } }';
+      const query = 'mutation { createApiKey(input: {name: "k", scopes: [TOYS_READ]}) { key { id } token } }';
       return (await asked(query, headers))?.key?.id;
     };
     const roll = async (headers: Record<string, string>) =>
@@ -78,10 +78,10 @@ onEachDatabase((app) => {
           perMinute: null,
           perDay: null,
         }),
-      pet: () => post({}),
-      'pet, with a key': () => post(withKey('pet')),
-      'pet, over GraphQL': () => asked('mutation { createPet(input: {name: "A", categoryId: 1}) { id } }'),
-      import: () => importPets(services, projectId),
+      toy: () => post({}),
+      'toy, with a key': () => post(withKey('toy')),
+      'toy, over GraphQL': () => asked('mutation { createToy(input: {name: "A", categoryId: 1}) { id } }'),
+      import: () => importToys(services, projectId),
       'API key': () => makeKey(),
       'API key, with a key': () => makeKey(withKey('key')),
       'rolled key': () => roll({}),
@@ -105,7 +105,7 @@ onEachDatabase((app) => {
     // The same id is taken in all tables.
     const taken = ids.next();
     for (const { target, name } of idTables()) {
-      const where: object = name === 'Pet' ? { projectId: tenant.projectId } : {};
+      const where: object = name === 'Toy' ? { projectId: tenant.projectId } : {};
       const [row] = await manager().find<{ id: bigint }>(target, { where, order: { id: 'DESC' }, take: 1 });
       await manager().update(target, { id: row?.id }, { id: taken });
     }
@@ -206,9 +206,9 @@ function drawsFirst(ids: IdGenerator, taken: bigint): { again: number; restore()
   return draws;
 }
 
-/** Imports three pets from a stream. */
-async function importPets(services: Services, projectId: bigint): Promise<void> {
-  const { imports } = services.filesOf('pets');
+/** Imports three toys from a stream. */
+async function importToys(services: Services, projectId: bigint): Promise<void> {
+  const { imports } = services.filesOf('toys');
   const rows = ['A', 'B', 'C'].map((name, line) => ({
     input: { name, categoryId: 1 },
     problem: null,

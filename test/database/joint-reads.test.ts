@@ -5,88 +5,84 @@ import { createTestDatabase, databaseKinds } from '../support/databases.js';
 import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 import { rest } from '../support/http/client.js';
 import { startFaultProxy } from '../support/http/fault-proxy.js';
-import {
-  PET_STATUSES,
-  Pet,
-  type PetStatus,
-  petCursors,
-  petList,
-  petServiceOf,
-} from '../support/nouns/pet.js';
+import { cursorsOf, listOf, serviceOf } from '../support/nouns/services.js';
+import { Toy, type ToyStatus, toys } from '../support/nouns/toys.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import { inOwnTicks } from '../support/own-time.js';
 import { startApp, type Tenant } from '../support/start-app.js';
 
-const PETS = 150;
+const TOYS = 150;
 const LISTS = 200;
 const AT_ONCE = 64;
+const STATUSES: readonly ToyStatus[] = ['available', 'pending', 'sold'];
 const DEADLINE_MS = 300;
 const READ = 'SELECT CAST(? AS CHAR) AS value';
 
 interface Wanted {
   tenant: Tenant;
   limit: number;
-  status: PetStatus | null;
+  status: ToyStatus | null;
   afterId: bigint | null;
 }
 
 onEachDatabase((app, kind) => {
   test(`Database-8: ${LISTS} different lists of two projects, read at once, each get their own page`, async () => {
     const tenants = [await app().tenant(), await app().tenant()];
-    const stored = new Map<Tenant, Pet[]>();
-    for (const tenant of tenants) stored.set(tenant, await withPets(tenant));
+    const stored = new Map<Tenant, Toy[]>();
+    for (const tenant of tenants) stored.set(tenant, await withToys(tenant));
     const wanted = Array.from({ length: LISTS }, (_, index): Wanted => {
       const tenant = tenants[index % 2] as Tenant;
-      const pets = stored.get(tenant) ?? [];
+      const its = stored.get(tenant) ?? [];
       return {
         tenant,
         limit: 1 + ((index * 7) % 100),
-        status: PET_STATUSES[(index >> 1) % 4] ?? null,
-        afterId: index % 5 === 0 ? null : (pets[(index * 11) % PETS]?.id ?? null),
+        status: STATUSES[(index >> 1) % 4] ?? null,
+        afterId: index % 5 === 0 ? null : (its[(index * 11) % TOYS]?.id ?? null),
       };
     });
     const answers = await Promise.all(
       wanted.map(({ tenant, limit, status, afterId }) => {
         const filter = status === null ? '' : `&status=${status}`;
-        const position = afterId === null ? '' : `&cursor=${petCursors({ status }).encode({ id: afterId })}`;
-        return rest(app().url, `/v1/pets?limit=${limit}${filter}${position}`, { token: tenant.token });
+        const position =
+          afterId === null ? '' : `&cursor=${cursorsOf(toys, { status }).encode({ id: afterId })}`;
+        return rest(app().url, `/v1/toys?limit=${limit}${filter}${position}`, { token: tenant.token });
       }),
     );
     for (const [index, { tenant, limit, status, afterId }] of wanted.entries()) {
       const page = (stored.get(tenant) ?? [])
-        .filter((pet) => (status === null || pet.status === status) && pet.id > (afterId ?? 0n))
+        .filter((toy) => (status === null || toy.status === status) && toy.id > (afterId ?? 0n))
         .slice(0, limit);
       const { status: code, body } = answers[index] as (typeof answers)[number];
-      expect([code, body.map((pet: { name: string }) => pet.name)]).toEqual([
+      expect([code, body.map((toy: { name: string }) => toy.name)]).toEqual([
         200,
         page.map(({ name }) => name),
       ]);
     }
   });
 
-  /** Creates pets whose statuses are spread irregularly over the creation order. */
-  async function withPets(tenant: Tenant): Promise<Pet[]> {
-    const pets: Pet[] = [];
-    for (let index = 0; index < PETS; index += 1) {
-      const pet = {
+  /** Creates toys whose statuses are spread irregularly over the creation order. */
+  async function withToys(tenant: Tenant): Promise<Toy[]> {
+    const toys: Toy[] = [];
+    for (let index = 0; index < TOYS; index += 1) {
+      const toy = {
         name: `${tenant.slug} ${index}`,
         categoryId: 1n,
-        status: PET_STATUSES[(index * 7 + (index >> 2)) % 4] ?? null,
+        status: STATUSES[(index * 7 + (index >> 2)) % 4] ?? null,
       };
-      pets.push((await petServiceOf(app()).create(callAs(tenant), pet)) as unknown as Pet);
+      toys.push((await serviceOf(app()).create(callAs(tenant), toy)) as unknown as Toy);
     }
-    return pets.sort((a, b) => (a.id < b.id ? -1 : 1));
+    return toys.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   test('Database-10: ids of any length are sorted as numbers', async () => {
     const tenant = await app().tenant();
     const ids = [7n, 10n, 99n, 100n, 2n ** 53n, 2n ** 63n - 1n];
-    const pet = { projectId: tenant.projectId, name: 'Rex', categoryId: 1n, status: null, createdAtMs: 1 };
+    const toy = { projectId: tenant.projectId, name: 'Rex', categoryId: 1n, status: null, createdAtMs: 1 };
     await app()
-      .db.repository(Pet)
-      .insert(ids.map((id) => ({ ...pet, id })));
+      .db.repository(Toy)
+      .insert(ids.map((id) => ({ ...toy, id })));
     const list = (pageSize: number) =>
-      petServiceOf(app()).list(callAs(tenant), { ...petList({}), pageSize, after: null });
+      serviceOf(app()).list(callAs(tenant), { ...listOf(toys), pageSize, after: null });
     const pages = await Promise.all([6, 6, 3].map(list));
     expect(pages.map(({ rows }) => rows.map(({ id }) => BigInt(id)))).toEqual([ids, ids, ids.slice(0, 3)]);
   });
@@ -101,12 +97,12 @@ onEachDatabase((app, kind) => {
     });
     try {
       const tenants = [await running.tenant(), await running.tenant()];
-      const pets = petServiceOf(running);
+      const service = serviceOf(running);
       statements.length = 0;
-      const wanted = { ...petList({}), pageSize: 20, after: { id: 5n, text: '' } };
+      const wanted = { ...listOf(toys), pageSize: 20, after: { id: 5n, text: '' } };
       await Promise.all(
         Array.from({ length: AT_ONCE }, (_, index) =>
-          pets.list(callAs(tenants[index % 2] as Tenant), wanted),
+          service.list(callAs(tenants[index % 2] as Tenant), wanted),
         ),
       );
       expect(statements.length).toBeLessThanOrEqual(AT_ONCE / 4);

@@ -8,13 +8,13 @@ import { LoggedRequest } from '../../src/tenants/request-log/logged-request.enti
 import { databaseKinds, sharedDatabase } from '../support/databases.js';
 import { createServices } from '../support/gateway/tested-gateway.js';
 import { graphql, rest } from '../support/http/client.js';
-import { Pet } from '../support/nouns/pet.js';
+import { Toy } from '../support/nouns/toys.js';
 import { onEachDatabase, testOnMysql } from '../support/on-databases.js';
 import { freePort } from '../support/servers/daemon.js';
 import { startApp, type TestApp } from '../support/start-app.js';
 
 const DAY_MS = 86_400_000;
-const CREATE = 'mutation { createPet(input: {name: "Rex", categoryId: 1}) { id } }';
+const CREATE = 'mutation { createToy(input: {name: "Rex", categoryId: 1}) { id } }';
 const PAGE = '{ nodes { id } pageInfo { endCursor } }';
 
 describe.each(databaseKinds())('on %s', (kind) => {
@@ -28,19 +28,19 @@ describe.each(databaseKinds())('on %s', (kind) => {
       const { token } = await app.tenant();
       const send = async (url: string, query: string) => (await graphql(url, query, { token })).body.data;
       for (let n = 0; n < 3; n += 1) await send(app.url, CREATE);
-      const { pets } = await send(app.url, `{ pets ${PAGE} }`);
+      const { toys } = await send(app.url, `{ toys ${PAGE} }`);
       app.clock.now -= backMs;
       const after = await app.restarted();
 
       const made = (
-        await rest(after.url, '/v1/pets', { method: 'POST', token, body: { name: 'New', categoryId: 1 } })
+        await rest(after.url, '/v1/toys', { method: 'POST', token, body: { name: 'New', categoryId: 1 } })
       ).body;
       const id = String(made.id);
-      const further = await send(after.url, `{ pets(after: "${pets.pageInfo.endCursor}") ${PAGE} }`);
-      expect(further.pets.nodes).toEqual([{ id }]);
-      const newest = await send(after.url, '{ pets(first: 1, orderBy: NEWEST) { nodes { id } } }');
-      expect(newest.pets.nodes).toEqual([{ id }]);
-      await send(after.url, 'mutation { createApiKey(input: {name: "New", scopes: [PETS_READ]}) { token } }');
+      const further = await send(after.url, `{ toys(after: "${toys.pageInfo.endCursor}") ${PAGE} }`);
+      expect(further.toys.nodes).toEqual([{ id }]);
+      const newest = await send(after.url, '{ toys(first: 1, orderBy: NEWEST) { nodes { id } } }');
+      expect(newest.toys.nodes).toEqual([{ id }]);
+      await send(after.url, 'mutation { createApiKey(input: {name: "New", scopes: [TOYS_READ]}) { token } }');
       await after.close();
       for (const log of [AuditEvent, LoggedRequest]) {
         const [newest] = await app.db
@@ -55,12 +55,12 @@ describe.each(databaseKinds())('on %s', (kind) => {
     app = await startApp({ kind, env: { REQUEST_LOG: 'off' } });
     const { token } = await app.tenant();
     const { body } = await graphql(app.url, CREATE, { token });
-    const { id } = body.data.createPet;
-    await graphql(app.url, `mutation { deletePet(id: "${id}") { id } }`, { token });
+    const { id } = body.data.createToy;
+    await graphql(app.url, `mutation { deleteToy(id: "${id}") { id } }`, { token });
     app.clock.now -= DAY_MS;
     const after = await app.restarted();
     const again = await graphql(after.url, CREATE, { token });
-    expect(BigInt(again.body.data.createPet.id)).toBeGreaterThan(BigInt(id));
+    expect(BigInt(again.body.data.createToy.id)).toBeGreaterThan(BigInt(id));
     await after.close();
   });
 });
@@ -86,10 +86,10 @@ onEachDatabase((app) => {
 
   test('Ids-20: rows with ids beyond those that are drawn do not raise the ids of a process that starts', async () => {
     const { projectId } = await app().tenant();
-    const pet = { projectId, name: 'Old', categoryId: 1n, status: null, createdAtMs: 0 };
+    const toy = { projectId, name: 'Old', categoryId: 1n, status: null, createdAtMs: 0 };
     await app()
-      .db.repository(Pet)
-      .insert([INT64_MAX, 2n ** 53n - 1n].map((id) => ({ ...pet, id })));
+      .db.repository(Toy)
+      .insert([INT64_MAX, 2n ** 53n - 1n].map((id) => ({ ...toy, id })));
     const services = createServices(app().db, () => app().clock.now);
     await services.startIds();
     expect(drawn(services)).toBeLessThan(firstIdAt(app().clock.now + 1_000));
@@ -100,10 +100,10 @@ onEachDatabase((app) => {
     const { now } = app().clock;
     app().clock.now = Date.UTC(2094, 0, 1);
     const body = { name: 'Rex', categoryId: 1 };
-    const refused = await rest(app().url, '/v1/pets', { method: 'POST', token, body });
+    const refused = await rest(app().url, '/v1/toys', { method: 'POST', token, body });
     expect(refused.body).toMatchObject({ status: 503, code: 'unavailable' });
     app().clock.now = now;
-    const { body: made } = await rest(app().url, '/v1/pets', { method: 'POST', token, body });
+    const { body: made } = await rest(app().url, '/v1/toys', { method: 'POST', token, body });
     expect(made.id).toBeLessThan(Number(firstIdAt(now + 1_000)));
   });
 });

@@ -12,7 +12,7 @@ import { examineSqliteFile } from '../../src/ground/database/sqlite/sqlite-file.
 import { petstore } from '../support/command-line.js';
 import { eventually } from '../support/eventually.js';
 import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
-import { Pet } from '../support/nouns/pet.js';
+import { Toy } from '../support/nouns/toys.js';
 
 let folder: string;
 let path: string;
@@ -141,12 +141,12 @@ test('SQLite-11: after a full disk transactions are committed, readiness says wh
   const target = { kind: 'sqlite', path } as const;
   await migrate(target, DATABASE_SCHEMA);
   const db = await Database.open(target, DATABASE_SCHEMA);
-  const manager = db.repository(Pet).manager;
+  const manager = db.repository(Toy).manager;
   const create = (id: bigint, name = 'Rex') =>
     db.transaction((own) =>
-      own.insert(Pet, { projectId: 1n, id, name, categoryId: 1n, status: null, createdAtMs: 1 }),
+      own.insert(Toy, { projectId: 1n, id, name, categoryId: 1n, status: null, createdAtMs: 1 }),
     );
-  const count = (from: { query(sql: string): unknown }) => from.query('SELECT COUNT(*) AS pets FROM pets');
+  const count = (from: { query(sql: string): unknown }) => from.query('SELECT COUNT(*) AS toys FROM toys');
   try {
     await create(1n);
     expect(await db.problem()).toBeNull();
@@ -160,9 +160,9 @@ test('SQLite-11: after a full disk transactions are committed, readiness says wh
     await eventually('opened again', hasSpace);
     await eventually('ready again', async () => (await db.problem()) === null);
     await create(5n);
-    expect(await count(manager)).toMatchObject([{ pets: 2n }]);
+    expect(await count(manager)).toMatchObject([{ toys: 2n }]);
     const other = new libsql(path);
-    expect(other.prepare('SELECT COUNT(*) AS pets FROM pets').all()).toMatchObject([{ pets: 2 }]);
+    expect(other.prepare('SELECT COUNT(*) AS toys FROM toys').all()).toMatchObject([{ toys: 2 }]);
     other.close();
   } finally {
     await db.close();

@@ -3,10 +3,10 @@ import { expect, test } from '@jest/globals';
 import { createTestDatabase, databaseKinds } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
 import { createTenant, type GatewayProcess, startGateway } from '../support/gateway-process.js';
-import { type Habit, PetLoad } from '../support/pet-load.js';
 import { freePort } from '../support/servers/daemon.js';
 import { startProxy } from '../support/servers/haproxy.js';
 import { startRedis } from '../support/servers/redis.js';
+import { type Habit, ToyLoad } from '../support/toy-load.js';
 
 const PROCESSES = Number(process.env.ROLLING_PROCESSES ?? 2);
 const REQUESTS = Number(process.env.ROLLING_REQUESTS ?? 4_000);
@@ -36,7 +36,7 @@ async function startProcesses(ports: readonly number[], databaseUrl: string, red
       },
       ...(main ? { main } : {}),
     });
-  const previous = PREVIOUS_RELEASE && join(PREVIOUS_RELEASE, 'dist/src/main.js');
+  const previous = PREVIOUS_RELEASE && join(PREVIOUS_RELEASE, 'dist/test/support/gateway/main.js');
   const [spare = 0, ...used] = ports;
   const running: GatewayProcess[] = [];
   for (const port of used) running.push(await start(port, previous));
@@ -71,7 +71,7 @@ test.each(databaseKinds())(
       stops.push(() => processes.stop());
       const token = await createTenant(database.url);
       await eventually('served', async () => (await fetch(`${proxy.url}/readyz`)).ok);
-      const load = new PetLoad(proxy.url, token, HABITS);
+      const load = new ToyLoad(proxy.url, token, HABITS);
       stops.push(async () => load.abandon());
       await eventually('all clients at work', () => load.answers.length >= REQUESTS / 10, 120_000);
       await processes.replaceAll();

@@ -7,9 +7,9 @@ import { rest } from '../support/http/client.js';
 import { freePort } from '../support/servers/daemon.js';
 import { startProxy } from '../support/servers/haproxy.js';
 
-const FOLLOW = 'subscription { petChanges { pet { name } } }';
+const FOLLOW = 'subscription { toyChanges { toy { name } } }';
 interface Followed {
-  petChanges: { pet: { name: string } };
+  toyChanges: { toy: { name: string } };
 }
 /** Between the heartbeats of an idle stream. */
 const HEARTBEAT_MS = 15_000;
@@ -56,7 +56,7 @@ async function start(at: 0 | 1): Promise<GatewayProcess> {
 }
 
 const create = async (token: string, name: string) => {
-  const { status } = await rest(proxy.url, '/v1/pets', {
+  const { status } = await rest(proxy.url, '/v1/toys', {
     method: 'POST',
     token,
     body: { name, categoryId: 1 },
@@ -98,9 +98,9 @@ test('Deploy-3: the proxy passes each event on at once, also after a time withou
   expect(stream.status).toBe(200);
   const delays: number[] = [];
   for (let at = 0; at < 15; at += 1) {
-    await create(token, `Pet ${at}.`);
+    await create(token, `Toy ${at}.`);
     const createdAtMs = performance.now();
-    await eventually('the event', () => stream.text.includes(`"Pet ${at}."`), 5_000, 2);
+    await eventually('the event', () => stream.text.includes(`"Toy ${at}."`), 5_000, 2);
     delays.push(performance.now() - createdAtMs);
   }
   // It would be 150 ms if HAProxy waited for more bytes.
@@ -138,7 +138,7 @@ test('Deploy-4: streams resume at another process when theirs stops, with each c
         state: ({ kind }) => {
           live += kind === 'live' ? 1 : 0;
         },
-        next: ({ data }) => names.push((data as unknown as Followed).petChanges.pet.name),
+        next: ({ data }) => names.push((data as unknown as Followed).toyChanges.toy.name),
         end: (refusal) => names.push(`ended: ${JSON.stringify(refusal)}`),
       },
     );
@@ -149,7 +149,7 @@ test('Deploy-4: streams resume at another process when theirs stops, with each c
   const created: string[] = [];
   const write = async (count: number) => {
     for (let at = 0; at < count; at += 1) {
-      const name = `Pet ${created.length}`;
+      const name = `Toy ${created.length}`;
       await create(token, name);
       created.push(name);
     }

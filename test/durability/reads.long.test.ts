@@ -12,11 +12,11 @@ const DAY_MS = 24 * HOUR_MS;
 const LONGEST_BAN_SECONDS = 3_600;
 /** Several transactions of the change log. */
 const MANY_WRITES = 100;
-const CREATE = 'mutation ($name: String!) { createPet(input: {name: $name, categoryId: 1}) { id } }';
+const CREATE = 'mutation ($name: String!) { createToy(input: {name: $name, categoryId: 1}) { id } }';
 const CHANGES =
-  'query ($after: String) { petChanges(first: 100, after: $after) { nodes { pet { id } } pageInfo { endCursor } } }';
-const LIST = `query ($after: String, $order: PetOrder) {
-  pets(first: 7, after: $after, orderBy: $order) { nodes { id } pageInfo { hasNextPage endCursor } }
+  'query ($after: String) { toyChanges(first: 100, after: $after) { nodes { toy { id } } pageInfo { endCursor } } }';
+const LIST = `query ($after: String, $order: ToyOrder) {
+  toys(first: 7, after: $after, orderBy: $order) { nodes { id } pageInfo { hasNextPage endCursor } }
 }`;
 
 describe.each(databaseKinds())('on %s', (kind) => {
@@ -32,13 +32,13 @@ describe.each(databaseKinds())('on %s', (kind) => {
     return body.data;
   }
   const create = async (tenant: Tenant, name = 'Rex'): Promise<string> =>
-    (await ask(tenant, CREATE, { name })).createPet.id;
+    (await ask(tenant, CREATE, { name })).createToy.id;
 
   /** Follows a list to its end; returns the ids and the last cursor. */
   async function listed(tenant: Tenant, from: string | null, order: 'OLDEST' | 'NEWEST' = 'OLDEST') {
     const ids: string[] = [];
     for (let after = from; ; ) {
-      const { nodes, pageInfo } = (await ask(tenant, LIST, { after, order })).pets;
+      const { nodes, pageInfo } = (await ask(tenant, LIST, { after, order })).toys;
       ids.push(...nodes.map(({ id }: { id: string }) => id));
       after = pageInfo.endCursor ?? after;
       if (!pageInfo.hasNextPage) return { ids, end: after };
@@ -48,7 +48,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
   test('Durable-9: a ban of a clock that was a day ahead ends within an hour', async () => {
     await gateway.order({ clockAheadMs: DAY_MS });
     const tenant = await gateway.tenant({ plan: 'FREE' });
-    const list = () => rest(gateway.url, '/v1/pets', { token: tenant.token });
+    const list = () => rest(gateway.url, '/v1/toys', { token: tenant.token });
     await eventually('a ban', async () => (await list()).body.code === 'key_banned', 120_000);
     await gateway.order({ clockAheadMs: 0 });
     const waitSeconds = async () => Number((await list()).headers.get('retry-after') ?? 0);
@@ -68,7 +68,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     gateway.kill('SIGTERM');
     await gateway.ended();
     await gateway.begin();
-    expect((await ask(tenant, CHANGES)).petChanges.nodes).toEqual([{ pet: { id } }]);
+    expect((await ask(tenant, CHANGES)).toyChanges.nodes).toEqual([{ toy: { id } }]);
     await gateway.order({ clockAheadMs: 0 });
   });
 
@@ -76,7 +76,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     ['while it runs', false],
     ['before a restart', true],
   ])(
-    'Durable-11: a clock that goes back by a day %s puts no new pet before an old one',
+    'Durable-11: a clock that goes back by a day %s puts no new toy before an old one',
     async (_, restarts) => {
       await gateway.order({ clockAheadMs: DAY_MS });
       const tenant = await gateway.tenant();
@@ -99,13 +99,13 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const tenant = await gateway.tenant();
     await gateway.order({ clockAheadMs: DAY_MS });
     const send = () =>
-      rest(gateway.url, '/v1/pets', {
+      rest(gateway.url, '/v1/toys', {
         method: 'POST',
         token: tenant.token,
         body: { name: 'held', categoryId: 1 },
         headers: { 'idempotency-key': 'held' },
       });
-    // Behind the insert of the key's row; the commit with the pet is missing.
+    // Behind the insert of the key's row; the commit with the toy is missing.
     for (let place = 1; ; place += 1) {
       await killed.arm(gateway, place);
       await expect(send()).rejects.toThrow();
@@ -115,8 +115,8 @@ describe.each(databaseKinds())('on %s', (kind) => {
       await gateway.begin();
     }
     await gateway.begin({ clockAheadMs: 0 });
-    await eventually('the pet', async () => (await send()).status === 201, 20_000, 500);
-    expect(await gateway.count('pets WHERE project_id = ?', [tenant.projectId])).toBe(1);
+    await eventually('the toy', async () => (await send()).status === 201, 20_000, 500);
+    expect(await gateway.count('toys WHERE project_id = ?', [tenant.projectId])).toBe(1);
   });
 
   /** Whether a key is held, and nothing was made with it. */
@@ -126,7 +126,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     );
   }
 
-  test('Durable-13: whoever lists sees each pet of before exactly once, whatever is written beside', async () => {
+  test('Durable-13: whoever lists sees each toy of before exactly once, whatever is written beside', async () => {
     const tenant = await gateway.tenant();
     const known: string[] = [];
     for (let at = 0; at < 40; at += 1) known.push(await create(tenant));
@@ -145,7 +145,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
   });
 
   test('Durable-14: no cursor of the change log is beyond a change that its reader did not see', async () => {
-    const [plain, cursorOfList] = [CHANGES, '{ pets(first: 100) { changesCursor nodes { id } } }'];
+    const [plain, cursorOfList] = [CHANGES, '{ toys(first: 100) { changesCursor nodes { id } } }'];
     for (const query of [plain, cursorOfList]) {
       for (let place = 1, isMet = true; isMet; place += 1) {
         const tenant = await gateway.tenant({ isLogged: true });
@@ -158,12 +158,12 @@ describe.each(databaseKinds())('on %s', (kind) => {
         const id = await create(tenant);
         const page = await reading;
         isMet = gateway.trap?.release() ?? false;
-        const seen = page.petChanges?.nodes.map(({ pet }: { pet: { id: string } }) => pet.id) ?? [
-          ...page.pets.nodes.map((pet: { id: string }) => pet.id),
+        const seen = page.toyChanges?.nodes.map(({ toy }: { toy: { id: string } }) => toy.id) ?? [
+          ...page.toys.nodes.map((toy: { id: string }) => toy.id),
         ];
-        const after = page.petChanges?.pageInfo.endCursor ?? page.pets.changesCursor;
-        const later = (await ask(tenant, CHANGES, { after })).petChanges.nodes;
-        const all = [...seen, ...later.map(({ pet }: { pet: { id: string } }) => pet.id)];
+        const after = page.toyChanges?.pageInfo.endCursor ?? page.toys.changesCursor;
+        const later = (await ask(tenant, CHANGES, { after })).toyChanges.nodes;
+        const all = [...seen, ...later.map(({ toy }: { toy: { id: string } }) => toy.id)];
         expect({ place, query, isSeen: all.includes(id) }).toEqual({ place, query, isSeen: true });
       }
     }
@@ -173,13 +173,13 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const tenant = await gateway.tenant({ isLogged: true });
     const release = await gateway.lock();
     const body = { name: 'late', categoryId: 1 };
-    const send = () => rest(gateway.url, '/v1/pets', { method: 'POST', token: tenant.token, body });
+    const send = () => rest(gateway.url, '/v1/toys', { method: 'POST', token: tenant.token, body });
     const answers = await Promise.all(Array.from({ length: MANY_WRITES }, send));
     await release();
     expect(answers.filter(({ status }) => status !== 503)).toEqual([]);
     // The next write of the project waits for all that are in its queue.
     await eventually('a write', async () => (await send()).status === 201);
-    expect(await gateway.count('pets WHERE project_id = ?', [tenant.projectId])).toBe(1);
+    expect(await gateway.count('toys WHERE project_id = ?', [tenant.projectId])).toBe(1);
   });
 
   if (kind === 'sqlite') {
@@ -192,7 +192,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
       const copy = `${gateway.path}.copy`;
       await copyFile(gateway.path, copy);
       const file = new libsql(copy);
-      const rows = file.prepare('SELECT id FROM pets WHERE project_id = ?').all(tenant.projectId);
+      const rows = file.prepare('SELECT id FROM toys WHERE project_id = ?').all(tenant.projectId);
       file.close();
       expect(rows).toHaveLength(ids.length);
       await gateway.begin();

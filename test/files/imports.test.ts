@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
-import { pets } from '../../src/pets/pets.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
 import { openRecordFile } from '../../src/tenants/files/record-file.js';
 import { anyDatabase, databaseKinds } from '../support/databases.js';
 import { createServices, DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 import { startFaultProxy } from '../support/http/fault-proxy.js';
-import { Pet } from '../support/nouns/pet.js';
+import { Toy, toys } from '../support/nouns/toys.js';
 import { testOnMysql } from '../support/on-databases.js';
 import { startApp, TEST_ACTOR } from '../support/start-app.js';
 
@@ -20,16 +19,16 @@ testOnMysql(
     const app = await startApp({ kind: databaseKinds().find((kind) => kind !== 'sqlite') ?? anyDatabase() });
     const { projectId, slug } = await app.tenant();
     const folder = await mkdtemp(join(tmpdir(), 'petstore-import-'));
-    const path = join(folder, 'pets.csv');
-    const rows = Array.from({ length: 1_500 }, (_, at) => `Pet ${at},1`);
+    const path = join(folder, 'toys.csv');
+    const rows = Array.from({ length: 1_500 }, (_, at) => `Toy ${at},1`);
     await writeFile(path, ['name,categoryId', ...rows].join('\n'));
     const url = new URL(app.config.database.kind === 'sqlite' ? '' : app.config.database.url);
     const proxy = await startFaultProxy(Number(url.port));
     url.port = String(proxy.port);
     const { database: target } = loadConfig({ DATABASE_URL: url.href });
     const db = await Database.open(target, DATABASE_SCHEMA, { queryTimeoutMs: 300 });
-    const { imports } = createServices(db, Date.now).filesOf(pets.description.plural);
-    const file = await openRecordFile(path, process.stdin, pets.description.fields);
+    const { imports } = createServices(db, Date.now).filesOf(toys.description.plural);
+    const file = await openRecordFile(path, process.stdin, toys.description.fields);
     try {
       let waits = 0;
       const onWait = () => {
@@ -52,9 +51,9 @@ testOnMysql(
       });
       expect([isComplete, waitsOfClaim > 0, progress.imported]).toEqual([true, true, 1_500]);
       expect(waits - waitsOfClaim).toBeGreaterThan(2);
-      const act = { projectId, action: 'pets.import' };
+      const act = { projectId, action: 'toys.import' };
       expect(await app.db.repository(AuditEvent).countBy(act)).toBe(1);
-      const stored = await app.db.repository(Pet).find({ where: { projectId }, order: { id: 'ASC' } });
+      const stored = await app.db.repository(Toy).find({ where: { projectId }, order: { id: 'ASC' } });
       expect(stored.map(({ name }) => `${name},1`)).toEqual(rows);
     } finally {
       file.stop();

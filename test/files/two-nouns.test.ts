@@ -11,7 +11,6 @@ import { migrate } from '../../src/ground/database/migrate.js';
 import { RecordRules } from '../../src/ground/kernel/record-rules.js';
 import { NAME } from '../../src/ground/kernel/validation.js';
 import type { NounDescription } from '../../src/nouns.js';
-import { pets as PETS } from '../../src/pets/pets.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
 import { ExportService } from '../../src/tenants/files/export.service.js';
 import { FileImport } from '../../src/tenants/files/import.entity.js';
@@ -20,10 +19,10 @@ import type { NounFiles } from '../../src/tenants/files/noun-files.js';
 import { openRecordFile } from '../../src/tenants/files/record-file.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 import { createServices, DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
-import { Pet } from '../support/nouns/pet.js';
+import { toys as TOYS, Toy } from '../support/nouns/toys.js';
 import { TEST_ACTOR } from '../support/start-app.js';
 
-/** A second noun beside pets: a note with a name, and a code that is unique in its project. */
+/** A second noun beside toys: a note with a name, and a code that is unique in its project. */
 @Entity('notes')
 @Index('notes_code', ['projectId', 'code'], { unique: true })
 class Note {
@@ -47,7 +46,7 @@ const TABLE = `CREATE TABLE notes (project_id bigint NOT NULL, id bigint NOT NUL
   code varchar(16) NULL, created_at_ms bigint NOT NULL, PRIMARY KEY (project_id, id))`;
 
 const NOTE: NounDescription = {
-  ...PETS.description,
+  ...TOYS.description,
   singular: 'note',
   plural: 'notes',
   type: 'Note',
@@ -109,7 +108,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const made = createServices(db, Date.now);
     return {
       projects: made.projects,
-      pets: made.filesOf('pets').imports,
+      toys: made.filesOf('toys').imports,
       notes: new ImportService(db, files(), made, Date.now),
     };
   };
@@ -150,25 +149,25 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const path = join(folder, `both-${kind}.csv`);
     const rows = Array.from({ length: 2_500 }, (_, at) => `Rex ${at},${at},c${at}`);
     await writeFile(path, `name,categoryId,code\n${rows.join('\n')}\n`);
-    const { pets, notes } = services();
+    const { toys, notes } = services();
     const ended = await Promise.all([
-      imported(pets, projectId, { path, fields: PETS.description.fields }),
+      imported(toys, projectId, { path, fields: TOYS.description.fields }),
       imported(notes, projectId, { path, fields: NOTE.fields }),
     ]);
     expect(ended.map(({ isComplete, progress }) => [isComplete, progress.noun, progress.imported])).toEqual([
-      [true, 'pets', 2_500],
+      [true, 'toys', 2_500],
       [true, 'notes', 2_500],
     ]);
-    expect(await db.repository(Pet).countBy({ projectId })).toBe(2_500);
+    expect(await db.repository(Toy).countBy({ projectId })).toBe(2_500);
     expect(await new ExportService(db, files()).count(projectId)).toBe(2_500);
     const states = await db.repository(FileImport).findBy({ projectId });
-    expect(new Set(states.map(({ noun }) => noun))).toEqual(new Set(['pets', 'notes']));
+    expect(new Set(states.map(({ noun }) => noun))).toEqual(new Set(['toys', 'notes']));
     const acts = await db.repository(AuditEvent).findBy({ projectId, subject: `both-${kind}.csv` });
-    expect(acts.map(({ action }) => action).toSorted()).toEqual(['notes.import', 'pets.import']);
+    expect(acts.map(({ action }) => action).toSorted()).toEqual(['notes.import', 'toys.import']);
 
     // Each noun imports the next content of the file after the other has ended.
     await writeFile(path, 'name,categoryId\nRex,1\n');
-    await imported(pets, projectId, { path, fields: PETS.description.fields });
+    await imported(toys, projectId, { path, fields: TOYS.description.fields });
     await imported(notes, projectId, { path, fields: NOTE.fields });
     const again = imported(notes, projectId, { path, fields: NOTE.fields });
     await expect(again).rejects.toMatchObject({

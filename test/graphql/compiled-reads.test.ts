@@ -7,7 +7,7 @@ import type { OperationCharges } from '../../src/doors/graphql/operation-charges
 import { isCompilable } from '../../src/doors/graphql/operations/compilable.js';
 import { createSchema } from '../../src/doors/graphql/schema/schema.js';
 import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
-import { servedPets } from '../support/gateway/tested-gateway.js';
+import { servedToys } from '../support/gateway/tested-gateway.js';
 import { EVERYTHING } from '../support/graphql/everything.js';
 import { randomOperation } from '../support/graphql/random-operations.js';
 import { isLongRun } from '../support/long-run.js';
@@ -71,17 +71,17 @@ test('Compiled-3: a variable of a oneOf object is checked', async () => {
   expect(errors?.[0]?.message).toMatch(/Exactly one key must be specified/);
 });
 
-test('Compiled-4: lists of pets are compiled, with literals and with variables', async () => {
+test('Compiled-4: lists of toys are compiled, with literals and with variables', async () => {
   const limits = new FieldLimits(new MemoryLimiter(Date.now));
-  const schema = await createSchema([await servedPets()], [], limits);
+  const schema = await createSchema([await servedToys()], [], limits);
   const page = '{ nodes { id name status createdAt } edges { cursor } pageInfo { endCursor hasNextPage } }';
   const list =
-    'query Pets($first: Int, $after: String, $status: PetStatus, $start: String, $ids: [ID!], $order: PetOrder = NEWEST)' +
-    ` { pets(first: $first, after: $after, status: $status, nameStartsWith: $start, ids: $ids, orderBy: $order) ${page} }`;
+    'query Toys($first: Int, $after: String, $status: ToyStatus, $start: String, $ids: [ID!], $order: ToyOrder = NEWEST)' +
+    ` { toys(first: $first, after: $after, status: $status, nameStartsWith: $start, ids: $ids, orderBy: $order) ${page} }`;
   const sources = [
     list,
-    `{ pets(first: 20, status: available, ids: ["1", "2"], orderBy: OLDEST) ${page} }`,
-    'query ($id: ID!) { pet(id: $id) { id name } petCount }',
+    `{ toys(first: 20, status: available, ids: ["1", "2"], orderBy: OLDEST) ${page} }`,
+    'query ($id: ID!) { toy(id: $id) { id name } toyCount }',
   ];
   for (const source of sources) {
     expect(validate(schema, parse(source))).toEqual([]);

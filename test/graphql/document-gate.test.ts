@@ -44,7 +44,7 @@ test.each(Object.entries(REQUESTS))(
         asked.push(mayManage);
       },
     } as unknown as Meter;
-    const charges = new OperationCharges(buildSchema('type Query { pets: Int }'), meter);
+    const charges = new OperationCharges(buildSchema('type Query { toys: Int }'), meter);
     const gate = new DocumentGate(charges, meter, new KnownDocuments(), persistedQueries);
     await gate.chargeUnread(request as FastifyRequest, {} as FastifyReply);
     expect(asked).toEqual([true]);

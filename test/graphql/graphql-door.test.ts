@@ -38,7 +38,7 @@ onAnyDatabase((app) => {
   });
 
   test('project-2: publishProject needs the scope domains', async () => {
-    const { token } = await app().tenant({ scopes: ['pets:read', 'pets:write'] });
+    const { token } = await app().tenant({ scopes: ['toys:read', 'toys:write'] });
     const { body } = await ask('mutation { publishProject { slug } }', {}, token);
     expect(body.errors[0].extensions).toEqual({ code: 'FORBIDDEN', status: 403 });
   });
@@ -57,7 +57,7 @@ describe('the GraphQL door', () => {
     });
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.text).toMatch(/"pollForSchemaUpdates":false/);
-    expect(page.text).toContain('query FirstPets');
+    expect(page.text).toContain('query FirstToys');
   });
 
   test.each([
@@ -119,10 +119,10 @@ describe('the GraphQL door', () => {
 
   test('Parameters-2: an empty operationName of a POST counts as omitted, also of a known operation', async () => {
     const { token } = await app.tenant();
-    const body = { query: '{ pets { nodes { id } } }', operationName: '' };
+    const body = { query: '{ toys { nodes { id } } }', operationName: '' };
     for (let time = 1; time <= 3; time += 1) {
       const answer = await rest(app.url, '/graphql', { method: 'POST', token, body });
-      expect([answer.status, answer.body]).toEqual([200, { data: { pets: { nodes: [] } } }]);
+      expect([answer.status, answer.body]).toEqual([200, { data: { toys: { nodes: [] } } }]);
     }
     const two = { query: 'query A { project { slug } } query B { project { slug } }', operationName: '' };
     const unclear = await rest(app.url, '/graphql', { method: 'POST', token, body: two });
@@ -233,7 +233,7 @@ describe('the GraphQL door', () => {
     const headers = { authorization: `Bearer ${token}` };
     const link = new BatchHttpLink({ uri: `${app.url}/graphql`, headers });
     const client = new ApolloClient({ cache: new InMemoryCache(), link });
-    const asked = ['{ pets { nodes { id } } }', '{ project { slug } }'].map((query) =>
+    const asked = ['{ toys { nodes { id } } }', '{ project { slug } }'].map((query) =>
       client.query({ query: gql(query) }),
     );
     const reason = new Error('body must be one operation: send each in a request of its own');
@@ -245,19 +245,19 @@ describe('the GraphQL door', () => {
 
   test('Batching-3: a batch of a caller whose quota is spent is not parsed', async () => {
     const { token } = await app.tenant({ plan: 'FREE' });
-    for (let sent = 0; sent < 61; sent += 1) await graphql(app.url, '{ pets { nodes { id } } }', { token });
+    for (let sent = 0; sent < 61; sent += 1) await graphql(app.url, '{ toys { nodes { id } } }', { token });
     const { status, body } = await rest(app.url, '/graphql', { method: 'POST', token, body: [{}, '{'] });
     expect([status, body.errors[0].extensions.code]).toEqual([429, 'RATE_LIMITED_MINUTE']);
   });
 
   test('Errors-3: a caller with a valid key, who may read the schema, gets suggestions for a misspelled name', async () => {
     const { token } = await app.tenant();
-    const typo = await graphql(app.url, '{ pets { nodes { nam } } project { slugg } }', { token });
+    const typo = await graphql(app.url, '{ toys { nodes { nam } } project { slugg } }', { token });
     expect([typo.status, typo.body.errors]).toEqual([
       400,
       [
         {
-          message: 'Cannot query field "nam" on type "Pet". Did you mean "name"?',
+          message: 'Cannot query field "nam" on type "Toy". Did you mean "name"?',
           locations: [{ line: 1, column: 18 }],
           extensions: { code: 'GRAPHQL_VALIDATION_FAILED', status: 400 },
         },
@@ -268,14 +268,14 @@ describe('the GraphQL door', () => {
         },
       ],
     ]);
-    const unknown = await graphql(app.url, '{ pets { nodes { nam } } }', { token: null });
+    const unknown = await graphql(app.url, '{ toys { nodes { nam } } }', { token: null });
     expect([unknown.status, unknown.text.includes('Did you mean')]).toEqual([401, false]);
   });
 
   test('Errors-1: no internals and no database messages are shown', async () => {
     const { token } = await app.tenant();
     await app.db.close();
-    const broken = await graphql(app.url, '{ pets { nodes { id } } }', { token });
+    const broken = await graphql(app.url, '{ toys { nodes { id } } }', { token });
     expect(broken.text).toContain('X-Request-Id');
     expect(broken.text).not.toMatch(/sqlite|select|typeorm|connection/i);
   });

@@ -7,11 +7,8 @@ import {
   parse,
   validate,
 } from 'graphql';
-import { FieldLimits } from '../../src/doors/graphql/execution/field-limits.js';
 import { countIntrospection } from '../../src/doors/graphql/operations/introspection-size.js';
-import { createSchema } from '../../src/doors/graphql/schema/schema.js';
-import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
-import { servedPets } from '../support/gateway/tested-gateway.js';
+import { toysSchema } from '../support/gateway/tested-gateway.js';
 import { graphql } from '../support/http/client.js';
 import { startApp } from '../support/start-app.js';
 
@@ -33,7 +30,7 @@ const HOSTILE = `{ __schema { types { ${Array.from(
 
 let schema: GraphQLSchema;
 beforeAll(async () => {
-  schema = await createSchema([await servedPets()], [], new FieldLimits(new MemoryLimiter(Date.now)));
+  schema = await toysSchema();
 });
 
 function countOf(source: string, variables: Record<string, unknown> = {}): number {
@@ -76,10 +73,10 @@ test('Introspection-9: counting ends above the limit', () => {
   expect(countOf(HOSTILE)).toBe(MOST + 1);
 });
 
-test('Introspection-10: an operation that reads more of the schema is refused, alone or with pets, also when repeated', async () => {
+test('Introspection-10: an operation that reads more of the schema is refused, alone or with toys, also when repeated', async () => {
   const app = await startApp();
   const { token } = await app.tenant();
-  for (const query of [HOSTILE, HOSTILE, HOSTILE.replace('{', '{ pets { nodes { id } }')]) {
+  for (const query of [HOSTILE, HOSTILE, HOSTILE.replace('{', '{ toys { nodes { id } }')]) {
     const { status, body } = await graphql(app.url, query, { token });
     expect([status, body.errors]).toEqual([
       400,

@@ -22,10 +22,10 @@ onAnyDatabase(
 
     test.each([
       ['the introspection query', INTROSPECTION],
-      ['one type', '{ __type(name: "Pet") { name } }'],
+      ['one type', '{ __type(name: "Toy") { name } }'],
       [
         'both, with __typename, aliases and fragments',
-        '{ a: __schema { queryType { name } } ...f __typename } fragment f on Query { b: __type(name: "Pet") { name } }',
+        '{ a: __schema { queryType { name } } ...f __typename } fragment f on Query { b: __type(name: "Toy") { name } }',
       ],
       ['the fields left after @skip', '{ __schema { queryType { name } } project @skip(if: true) { slug } }'],
     ])('Introspection-1: %s spends nothing of the plan', async (_, query) => {
@@ -37,12 +37,12 @@ onAnyDatabase(
     });
 
     test.each([
-      ['a mixed operation', '{ __schema { queryType { name } } pets { nodes { id } } }', 2],
+      ['a mixed operation', '{ __schema { queryType { name } } toys { nodes { id } } }', 2],
       ['a mix with management', '{ __schema { queryType { name } } project { slug } }', 0],
       ['__typename alone', '{ __typename }', 1],
       [
         'an introspection that is too large',
-        `{ ${Array.from({ length: 21 }, (_, at) => `a${at}: __type(name: "Pet") { name }`).join(' ')} }`,
+        `{ ${Array.from({ length: 21 }, (_, at) => `a${at}: __type(name: "Toy") { name }`).join(' ')} }`,
         1,
       ],
     ])('Introspection-2: %s costs the usual units', async (_, query, cost) => {
@@ -55,9 +55,9 @@ onAnyDatabase(
       const { token, projectId } = await app().tenant({ plan: 'FREE' });
       const { token: second } = await app().app.services.apiKeys.create(
         { name: 'test', requestId: null },
-        { projectId, name: 'second', scopes: ['pets:read'], expiresAtMs: null },
+        { projectId, name: 'second', scopes: ['toys:read'], expiresAtMs: null },
       );
-      const query = '{ __type(name: "Pet") { name } }';
+      const query = '{ __type(name: "Toy") { name } }';
       app().clock.now = NOON_MS + 15 * MINUTE_MS + 10_000;
       const answers = await Promise.all(
         Array.from({ length: 70 }, (_, at) => graphql(app().url, query, { token: at % 2 ? token : second })),
@@ -85,7 +85,7 @@ onAnyDatabase(
 
     test('Introspection-4: works when the plan is spent, and while the key is banned', async () => {
       const { token } = await app().tenant({ plan: 'FREE' });
-      const list = () => rest(app().url, '/v1/pets', { token });
+      const list = () => rest(app().url, '/v1/toys', { token });
       for (let sent = 0; sent < 60; sent += 1) await list();
       expect((await list()).status).toBe(429);
       expect((await graphql(app().url, INTROSPECTION, { token })).status).toBe(200);
@@ -120,8 +120,8 @@ onAnyDatabase(
       const byName = 'query ($name: String!) { __type(name: $name) { name } }';
       const variables = (name: string) => `&variables=${encodeURIComponent(JSON.stringify({ name }))}`;
       const tags = [
-        await get(token, '{ __type(name: "Pet") { name } }'),
-        await get(token, byName, {}, variables('Pet')),
+        await get(token, '{ __type(name: "Toy") { name } }'),
+        await get(token, byName, {}, variables('Toy')),
         await get(token, byName, {}, variables('Domain')),
       ].map(({ headers }) => headers.get('etag'));
       expect(new Set(tags).size).toBe(3);

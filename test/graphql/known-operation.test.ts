@@ -1,15 +1,12 @@
 import { beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { type GraphQLSchema, Kind, type OperationDefinitionNode, parse } from 'graphql';
-import { FieldLimits } from '../../src/doors/graphql/execution/field-limits.js';
 import { KnownOperation } from '../../src/doors/graphql/known-operation.js';
 import { OperationCharges } from '../../src/doors/graphql/operation-charges.js';
-import { createSchema } from '../../src/doors/graphql/schema/schema.js';
 import type { Meter } from '../../src/request/admission/meter.js';
-import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
-import { servedPets } from '../support/gateway/tested-gateway.js';
+import { toysSchema } from '../support/gateway/tested-gateway.js';
 
 const SOURCE =
-  'query ($first: Int, $both: Boolean!) { pets(first: $first) { nodes { id } } project @include(if: $both) { slug } }';
+  'query ($first: Int, $both: Boolean!) { toys(first: $first) { nodes { id } } project @include(if: $both) { slug } }';
 
 let schema: GraphQLSchema;
 let charges: OperationCharges;
@@ -18,7 +15,7 @@ let operation: KnownOperation;
 let measuredNow: () => number;
 
 beforeAll(async () => {
-  schema = await createSchema([await servedPets()], [], new FieldLimits(new MemoryLimiter(Date.now)));
+  schema = await toysSchema();
 });
 beforeEach(() => {
   charges = new OperationCharges(schema, {} as Meter);
@@ -30,7 +27,7 @@ beforeEach(() => {
     source: SOURCE,
     name: null,
     selections: 5,
-    dataOf: 'pets',
+    dataOf: 'toys',
   };
   operation = new KnownOperation(named, charges);
   const measure = jest.spyOn(charges, 'measure');

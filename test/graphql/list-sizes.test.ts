@@ -17,17 +17,14 @@ import {
 } from 'graphql';
 import { documentsOf } from '../../browser/dashboard/src/items/item-documents.js';
 import { exampleQueries } from '../../browser/pages/graphiql/example-queries.js';
-import { FieldLimits } from '../../src/doors/graphql/execution/field-limits.js';
 import {
   type ListSizes,
   listSizesOf,
   measureOperation,
 } from '../../src/doors/graphql/operations/operation-size.js';
 import { entriesOf } from '../../src/doors/graphql/operations/type-options.js';
-import { createSchema } from '../../src/doors/graphql/schema/schema.js';
-import { pets } from '../../src/pets/pets.js';
-import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
-import { servedPets } from '../support/gateway/tested-gateway.js';
+import { toysSchema } from '../support/gateway/tested-gateway.js';
+import { toys } from '../support/nouns/toys.js';
 
 const MAX_COST = 5_000;
 const MAX_FULL_COST = 80_000;
@@ -38,7 +35,7 @@ const DASHBOARD = 'browser/dashboard/src';
 let schema: GraphQLSchema;
 let sizes: ListSizes;
 beforeAll(async () => {
-  schema = await createSchema([await servedPets()], [], new FieldLimits(new MemoryLimiter(Date.now)));
+  schema = await toysSchema();
   sizes = listSizesOf(schema);
 });
 
@@ -108,8 +105,8 @@ test('Lists-5: the operations of dashboard, examples, README, guide and Sandbox 
   const written = [...texts.matchAll(/^```graphql\n(.*?)^```$/gms)];
   const documents = [
     dashboard,
-    ...Object.values(documentsOf(pets.description)).filter((document) => document !== null),
-    ...exampleQueries([pets.description]).map(({ query }) => parse(query)),
+    ...Object.values(documentsOf(toys.description)).filter((document) => document !== null),
+    ...exampleQueries([toys.description]).map(({ query }) => parse(query)),
     ...written.map(([, source = '']) => parse(source)),
     // The introspection query as Sandbox sends it, with all options.
     parse(getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true, oneOf: true })),

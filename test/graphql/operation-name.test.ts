@@ -16,7 +16,7 @@ function heapMb(): number {
 }
 
 test.each([
-  ['a name', (at: number) => `query OperationWithLongName${at} { pets }`],
+  ['a name', (at: number) => `query OperationWithLongName${at} { toys }`],
   ['a root field', (at: number) => `{ aRootFieldWithLongName${at} }`],
 ])(
   `Attack-30: the names of ${DOCUMENTS} documents of 90 KB with %s keep no document in memory`,

@@ -9,9 +9,9 @@ import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
 const fragments = (levels: number) =>
   Array.from(
     { length: levels },
-    (_, at) => `fragment f${at} on PetConnection { ...f${at + 1} ...f${at + 1} }`,
+    (_, at) => `fragment f${at} on ToyConnection { ...f${at + 1} ...f${at + 1} }`,
   ).join(' ');
-const bomb = `{ pets { ...f0 } } ${fragments(25)} fragment f25 on PetConnection { nodes { id } }`;
+const bomb = `{ toys { ...f0 } } ${fragments(25)} fragment f25 on ToyConnection { nodes { id } }`;
 const repeat = (count: number, part: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => part(at)).join(' ');
 
@@ -21,7 +21,7 @@ const tree = (levels: number): string =>
 const HOSTILE: Record<string, string> = {
   'a bomb of 25 fragments': bomb,
   '21 root fields': `{ ${repeat(21, (at) => `a${at}: __typename`)} }`,
-  '31 aliases': `{ pets { ${repeat(31, (at) => `a${at}: nodes { id }`)} } }`,
+  '31 aliases': `{ toys { ${repeat(31, (at) => `a${at}: nodes { id }`)} } }`,
   '40 aliases of __typename': `{ project { ${repeat(40, (at) => `a${at}: __typename`)} } }`,
   '3,000 tokens': `{ ${repeat(1_500, () => 'project { slug }')} }`,
   '20,000 levels of depth': `${'{ a '.repeat(20_000)}${'}'.repeat(20_000)}`,
@@ -29,7 +29,7 @@ const HOSTILE: Record<string, string> = {
   'an alias of 101 characters': `{ ...f } fragment f on Query { project { ${'a'.repeat(101)}: slug } }`,
   '11 directives': `{ project { slug ${repeat(11, () => '@include(if: true)')} } }`,
   '12 fields with directives': `{ project { ${repeat(12, () => 'slug @include(if: true)')} } }`,
-  'ten full pages': `{ ${repeat(10, (at) => `p${at}: pets(first: 100) { nodes { id name categoryId status createdAt } }`)} }`,
+  'ten full pages': `{ ${repeat(10, (at) => `p${at}: toys(first: 100) { nodes { id name categoryId status createdAt } }`)} }`,
   'a cyclic fragment': '{ project { ...a } } fragment a on Project { ...b } fragment b on Project { ...a }',
   '2,000 conflicting fields': `{ project { ${repeat(600, (at) => (at % 2 ? 'a: slug' : 'a: name'))} } }`,
 };
@@ -57,7 +57,7 @@ describe('the GraphQL door', () => {
   );
 
   test('Limits-GraphQL-2: the page size counts, also when it is a variable', async () => {
-    const query = `query($n: Int) { ${repeat(10, (at) => `p${at}: pets(first: $n) { nodes { id name categoryId status createdAt } }`)} }`;
+    const query = `query($n: Int) { ${repeat(10, (at) => `p${at}: toys(first: $n) { nodes { id name categoryId status createdAt } }`)} }`;
     const ask = (n: number) => graphql(app.url, query, { token: tenant.token, variables: { n } });
     expect((await ask(20)).status).toBe(200);
     expect((await ask(100)).body.errors[0].extensions).toEqual({ code: 'INVALID_REQUEST', status: 400 });
@@ -66,7 +66,7 @@ describe('the GraphQL door', () => {
   test('Limits-GraphQL-6: a known and compiled operation is measured again when its variables count', async () => {
     const query = `query($n: Int = 7, $no: Boolean = false) { ${repeat(
       10,
-      (at) => `p${at}: pets(first: $n) @skip(if: $no) { nodes { id name categoryId status createdAt } }`,
+      (at) => `p${at}: toys(first: $n) @skip(if: $no) { nodes { id name categoryId status createdAt } }`,
     )} sign: __typename }`;
     const ask = async (variables: Record<string, unknown>) => {
       const { status, headers } = await graphql(app.url, query, { token: tenant.token, variables });
@@ -87,7 +87,7 @@ describe('the GraphQL door', () => {
   });
 
   test('Limits-GraphQL-7: a size is constant only where no variable counts', () => {
-    const lists = new Map([['pets', { usual: 20, most: 20 }]]);
+    const lists = new Map([['toys', { usual: 20, most: 20 }]]);
     const isConstant = (source: string) => {
       const document = parse(source);
       const [operation] = document.definitions as [OperationDefinitionNode];
@@ -95,35 +95,35 @@ describe('the GraphQL door', () => {
       measureOperation(document, operation, (name) => read.push(name), lists);
       return read.length === 0;
     };
-    expect(isConstant('query($a: String) { pets(after: $a, first: 5) { nodes { id } } }')).toBe(true);
-    expect(isConstant('query($a: String) { pets(after: $a) { nodes { id @include(if: true) } } }')).toBe(
+    expect(isConstant('query($a: String) { toys(after: $a, first: 5) { nodes { id } } }')).toBe(true);
+    expect(isConstant('query($a: String) { toys(after: $a) { nodes { id @include(if: true) } } }')).toBe(
       true,
     );
-    expect(isConstant('query($n: Int) { pets(first: $n) { nodes { id } } }')).toBe(false);
-    expect(isConstant('query($no: Boolean!) { pets @skip(if: $no) { nodes { id } } }')).toBe(false);
+    expect(isConstant('query($n: Int) { toys(first: $n) { nodes { id } } }')).toBe(false);
+    expect(isConstant('query($no: Boolean!) { toys @skip(if: $no) { nodes { id } } }')).toBe(false);
     expect(
-      isConstant('query($n: Int) { ...f } fragment f on Query { pets(first: $n) { nodes { id } } }'),
+      isConstant('query($n: Int) { ...f } fragment f on Query { toys(first: $n) { nodes { id } } }'),
     ).toBe(false);
   });
 
   test("Limits-GraphQL-9: a message repeats about 1 KB of the client's text, and ends with the problem", async () => {
-    const query = 'query($status: PetStatus) { pets(status: $status) { nodes { id } } }';
+    const query = 'query($status: ToyStatus) { toys(status: $status) { nodes { id } } }';
     const variables = { status: 'x'.repeat(90_000) };
     const { body } = await graphql(app.url, query, { token: tenant.token, variables });
     expect(JSON.stringify(body).length).toBeLessThan(1_500);
     expect(body.errors[0].message).toMatch(
-      /^Variable "\$status" got invalid value .*does not exist in "PetStatus" enum\.$/,
+      /^Variable "\$status" got invalid value .*does not exist in "ToyStatus" enum\.$/,
     );
   });
 
   test('Limits-GraphQL-13: of many invalid values in a variable three are reported, and that there are more', async () => {
-    const query = 'mutation($pet: NewPet!) { createPet(input: $pet) { id } }';
-    const pet = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`unknown${at}`, 1]));
-    const { status, body } = await graphql(app.url, query, { token: tenant.token, variables: { pet } });
+    const query = 'mutation($toy: NewToy!) { createToy(input: $toy) { id } }';
+    const toy = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`unknown${at}`, 1]));
+    const { status, body } = await graphql(app.url, query, { token: tenant.token, variables: { toy } });
     const codes = body.errors.map((error: { extensions: object }) => error.extensions);
     expect([status, codes]).toEqual([400, Array(4).fill({ code: 'BAD_USER_INPUT', status: 400 })]);
     expect(body.errors[3].message).toContain('Too many errors');
-    const valid = { pet: { name: 'Rex', categoryId: '1' } };
+    const valid = { toy: { name: 'Rex', categoryId: '1' } };
     expect((await graphql(app.url, query, { token: tenant.token, variables: valid })).status).toBe(200);
   });
 
@@ -135,15 +135,15 @@ describe('the GraphQL door', () => {
         document,
         operation,
         variablesIn(variables),
-        new Map([['pets', { usual: 20, most: 20 }]]),
+        new Map([['toys', { usual: 20, most: 20 }]]),
       );
     };
     for (const source of ['{ a { b { c } } d { e } }', '{ d { e } a { b { c } } }']) {
       expect(sizeOf(source).depth).toBe(3);
     }
-    expect(sizeOf('{ pets { id } }').cost).toBe(21);
+    expect(sizeOf('{ toys { id } }').cost).toBe(21);
     for (const first of ['null', '"x"', '0', '101', '-1', '$n', '$absent']) {
-      expect(sizeOf(`{ pets(first: ${first}) { id } }`, { n: null }).cost).toBe(101);
+      expect(sizeOf(`{ toys(first: ${first}) { id } }`, { n: null }).cost).toBe(101);
     }
   });
 
@@ -187,8 +187,8 @@ describe('the GraphQL door', () => {
   test.each([
     ['the introspection query', getIntrospectionQuery({ inputValueDeprecation: true })],
     [
-      '40 components that each ask for the name of a pet',
-      `{ pets { nodes { ${repeat(40, (at) => `...f${at}`)} } } } ${repeat(40, (at) => `fragment f${at} on Pet { id name }`)}`,
+      '40 components that each ask for the name of a toy',
+      `{ toys { nodes { ${repeat(40, (at) => `...f${at}`)} } } } ${repeat(40, (at) => `fragment f${at} on Toy { id name }`)}`,
     ],
     [
       'a fragment within itself, which validation names',
@@ -211,7 +211,7 @@ describe('the GraphQL door', () => {
   });
 
   test('Limits-GraphQL-3: usual operations pass: introspection, a full page with everything', async () => {
-    const page = `{ pets(first: 100) {
+    const page = `{ toys(first: 100) {
       edges { cursor node { id name categoryId status createdAt } }
       nodes { id name categoryId status createdAt }
       pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } project { slug name plan publishedAt url } }`;
@@ -226,7 +226,7 @@ describe('the GraphQL door', () => {
     const { result, tookMs } = await atMachineSpeed(async () => {
       const bombs = Array.from({ length: 20 }, () => graphql(app.url, bomb, { token: tenant.token }));
       for (let read = 0; read < 20; read += 1) {
-        expect((await rest(app.url, '/v1/pets', { token: other.token })).status).toBe(200);
+        expect((await rest(app.url, '/v1/toys', { token: other.token })).status).toBe(200);
       }
       return bombs;
     });
@@ -245,7 +245,7 @@ describe('the GraphQL door', () => {
         document,
         operation,
         () => undefined,
-        new Map([['pets', { usual: 20, most: 20 }]]),
+        new Map([['toys', { usual: 20, most: 20 }]]),
       );
       expect(size.cost).toBeGreaterThan(2 ** 25);
       return performance.now() - startedAt;

@@ -15,7 +15,7 @@ import { anyDatabase } from '../support/databases.js';
 import { type DnsServerDouble, startDnsServer } from '../support/dns/dns-server.js';
 import { PLATFORM_HOST, publishedTenant } from '../support/domains/domain-rig.js';
 import { attach } from '../support/domains/served-domain.js';
-import { servedPets } from '../support/gateway/tested-gateway.js';
+import { servedToys } from '../support/gateway/tested-gateway.js';
 import { graphql } from '../support/http/client.js';
 import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
 
@@ -30,7 +30,7 @@ const OF_THE_PROCESS =
 interface Setting {
   owner: Tenant;
   domainIds: string[];
-  petIds: string[];
+  toyIds: string[];
 }
 
 interface FieldReads {
@@ -50,20 +50,20 @@ const FIELDS: Record<string, FieldReads> = {
     statements: 1,
     select: (at, { domainIds }) => `domain(id: "${domainIds[at % domainIds.length]}") { id }`,
   },
-  'Query.pet': {
+  'Query.toy': {
     statements: 1,
-    select: (at, { petIds }) => `pet(id: "${petIds[at % petIds.length]}") { id }`,
+    select: (at, { toyIds }) => `toy(id: "${toyIds[at % toyIds.length]}") { id }`,
   },
-  'Query.pets': { statements: 1, isOfAlias: true, select: (at) => `pets(first: ${at + 1}) { nodes { id } }` },
-  'Query.petCount': {
+  'Query.toys': { statements: 1, isOfAlias: true, select: (at) => `toys(first: ${at + 1}) { nodes { id } }` },
+  'Query.toyCount': {
     statements: 1,
     isOfAlias: true,
-    select: (at) => `petCount(nameStartsWith: "${at}")`,
+    select: (at) => `toyCount(nameStartsWith: "${at}")`,
   },
-  'Query.petChanges': {
+  'Query.toyChanges': {
     statements: 2,
     isOfAlias: true,
-    select: (at) => `petChanges(first: ${at + 1}) { nodes { kind } }`,
+    select: (at) => `toyChanges(first: ${at + 1}) { nodes { kind } }`,
   },
   'Query.project': { statements: 1, select: () => 'project { slug apiUrl graphqlUrl }' },
   'Query.rateLimit': { statements: 0, select: () => 'rateLimit { minute { remaining } }' },
@@ -140,17 +140,17 @@ describe.each([anyDatabase()])('on %s', (kind) => {
       const { id } = await attach(app, owner.projectId, { hostname: `${name}.customer.test` });
       domainIds.push(String(id));
     }
-    const petIds: string[] = [];
+    const toyIds: string[] = [];
     for (const name of names) {
       const { data } = await ask(
-        `mutation { it: createPet(input: {name: "${name}", categoryId: 1}) { id } }`,
+        `mutation { it: createToy(input: {name: "${name}", categoryId: 1}) { id } }`,
         {
           owner,
         },
       );
-      petIds.push(data.it.id);
+      toyIds.push(data.it.id);
     }
-    return { owner, domainIds, petIds };
+    return { owner, domainIds, toyIds };
   }
 
   async function ask(
@@ -200,7 +200,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
     );
     const domains = 'all: domains { certificate { issuer } timeline(first: 1) { name } }';
     const own = Object.keys(schema.getQueryType()?.getFields() ?? {}).length;
-    const lists = aliases(20 - own - 2, (at) => `pets(nameStartsWith: "${at}") { nodes { id } }`);
+    const lists = aliases(20 - own - 2, (at) => `toys(nameStartsWith: "${at}") { nodes { id } }`);
     const asked = `{ ${query} ${domains} own: project { ${usage.join(' ')} } ${lists} }`;
     expect(await count(asked)).toBeLessThanOrEqual(MOST_OF_QUERY);
     const { body } = await graphql(app.url, asked.replace('{', '{ more: __typename'), {
@@ -227,17 +227,17 @@ describe.each([anyDatabase()])('on %s', (kind) => {
     const verified = await added('verified');
     const reverified = await added('reverified');
     const mutations: [field: string, statements: number, query: string, owner?: Tenant][] = [
-      ['createPet', 1, '(input: {name: "x", categoryId: 1}) { id }'],
-      ['createPets', 1, '(inputs: [{name: "x", categoryId: 1}, {name: "y", categoryId: 1}]) { id }'],
-      ['updatePet', 2, `(id: "${given.petIds[0]}", input: {name: "y"}) { id }`],
-      ['deletePet', 1, `(id: "${given.petIds[1]}") { id }`],
+      ['createToy', 1, '(input: {name: "x", categoryId: 1}) { id }'],
+      ['createToys', 1, '(inputs: [{name: "x", categoryId: 1}, {name: "y", categoryId: 1}]) { id }'],
+      ['updateToy', 2, `(id: "${given.toyIds[0]}", input: {name: "y"}) { id }`],
+      ['deleteToy', 1, `(id: "${given.toyIds[1]}") { id }`],
       ['createApiKey', 7, '(input: {name: "k", scopes: [KEYS]}) { token }'],
       ['rollApiKey', 10, `(id: "${await key()}") { token }`],
       ['renameApiKey', 7, `(id: "${await key()}", name: "renamed") { id }`],
       ['revokeApiKey', 7, `(id: "${await key()}") { id }`],
       ['unbanApiKey', 5, `(id: "${await key()}") { id }`],
       ['publishProject', 5, '{ slug }'],
-      ['recordImport', 4, '(resource: "pets", file: "a.csv", imported: 2, refused: 1) { slug }'],
+      ['recordImport', 4, '(resource: "toys", file: "a.csv", imported: 2, refused: 1) { slug }'],
       ['addDomain', 10, '(hostname: "new.customer.test") { id }'],
       ['verifyDomain', 7, `(id: "${verified}") { id }`],
       ['reverifyDomain', 7, `(id: "${reverified}") { id }`],
@@ -267,7 +267,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
   });
 
   test('Statements-4: an Idempotency-Key adds two statements to a mutation, and a transaction if it has none', async () => {
-    const query = 'mutation { createPet(input: {name: "x", categoryId: 1}) { id } }';
+    const query = 'mutation { createToy(input: {name: "x", categoryId: 1}) { id } }';
     const headers = { 'idempotency-key': `counted-${kind}` };
     expect((await ask(query, { headers })).statements).toHaveLength(5);
     expect((await ask(query, { headers })).statements).toHaveLength(2);
@@ -276,7 +276,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
 
 /** Builds the schema of the door without services; it is not executed. */
 async function bareSchema(): Promise<GraphQLSchema> {
-  const noun = await servedPets();
+  const noun = await servedToys();
   const classes = [
     ActivityResolver,
     ApiKeyResolver,

@@ -15,7 +15,7 @@ test('Charges-1: while a refusal waits for its charge another answer may be sent
       });
     },
   } as unknown as Meter;
-  const charges = new OperationCharges(buildSchema('type Query { pets: Int }'), meter);
+  const charges = new OperationCharges(buildSchema('type Query { toys: Int }'), meter);
   const app = fastify();
   app.addHook('onSend', charges.chargeUnpaid);
   app.get('/', (request, reply) => {

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 beforeEach(async () => {
-  owner = await app.tenant({ scopes: ['pets:read', 'pets:write', 'domains', 'keys'] });
+  owner = await app.tenant({ scopes: ['toys:read', 'toys:write', 'domains', 'keys'] });
 });
 
 const ask = (query: string, variables: Record<string, unknown>) =>
@@ -23,18 +23,18 @@ const left = async () => Number((await ask('{ __typename }', {})).headers.get('x
 
 /** Places where null is not allowed. A variable that may be null is valid there because it, or the place, has a default. */
 const PLACES = {
-  '@include': 'query ($v: Boolean = true) { pets { nodes { name @include(if: $v) } } }',
-  '@skip': 'query ($v: Boolean = false) { pets { nodes { name @skip(if: $v) } } }',
+  '@include': 'query ($v: Boolean = true) { toys { nodes { name @include(if: $v) } } }',
+  '@skip': 'query ($v: Boolean = false) { toys { nodes { name @skip(if: $v) } } }',
   'a fragment':
-    'query ($v: Boolean = true) { pets { ...Page } } fragment Page on PetConnection { nodes { name @include(if: $v) } }',
+    'query ($v: Boolean = true) { toys { ...Page } } fragment Page on ToyConnection { nodes { name @include(if: $v) } }',
   'an inline fragment': 'query ($v: Boolean = true) { ... @include(if: $v) { project { slug } } }',
   'a list':
-    'mutation ($v: NewPet = { name: "Rex", categoryId: "1" }) { createPets(inputs: [{ name: "Max", categoryId: "1" }, $v]) { id } }',
-  'an input object': 'mutation ($v: ID = "1") { createPet(input: { name: "Rex", categoryId: $v }) { id } }',
+    'mutation ($v: NewToy = { name: "Rex", categoryId: "1" }) { createToys(inputs: [{ name: "Max", categoryId: "1" }, $v]) { id } }',
+  'an input object': 'mutation ($v: ID = "1") { createToy(input: { name: "Rex", categoryId: $v }) { id } }',
   'an argument with a default':
     'mutation ($v: Boolean) { setDomains(input: { redirects: [] }, dryRun: $v) { primary } }',
   'what a mutation returns':
-    'mutation ($v: Boolean = true) { createApiKey(input: { name: "CI", scopes: [PETS_READ] }) { token key { name @include(if: $v) } } }',
+    'mutation ($v: Boolean = true) { createApiKey(input: { name: "CI", scopes: [TOYS_READ] }) { token key { name @include(if: $v) } } }',
 };
 
 test.each(Object.entries(PLACES))(
@@ -60,8 +60,8 @@ test.each(Object.entries(PLACES))(
       ]);
     }
     // As any refused operation costs what it would have cost; management does not spend the plan.
-    expect(before - (await left())).toBe(/pets|createPet/.test(query) ? 3 : 1);
-    expect([await keys(), (await ask('{ pets { nodes { id } } }', {})).body.data.pets.nodes]).toEqual([
+    expect(before - (await left())).toBe(/toys|createToy/.test(query) ? 3 : 1);
+    expect([await keys(), (await ask('{ toys { nodes { id } } }', {})).body.data.toys.nodes]).toEqual([
       keysBefore,
       [],
     ]);
@@ -85,21 +85,21 @@ test('Variables-7: null as the default of a variable is refused where null is no
 
 test('Variables-2: a variable that is left out has its default, and null counts where it is allowed', async () => {
   const query =
-    'query ($v: Boolean = true, $first: Int = 1) { pets(first: $first) { nodes { name @include(if: $v) } } }';
+    'query ($v: Boolean = true, $first: Int = 1) { toys(first: $first) { nodes { name @include(if: $v) } } }';
   for (const variables of [{}, { v: true }, { first: null }, { v: false, first: 2 }]) {
-    expect((await ask(query, variables)).body).toEqual({ data: { pets: { nodes: [] } } });
+    expect((await ask(query, variables)).body).toEqual({ data: { toys: { nodes: [] } } });
   }
 });
 
 test('Variables-3: an answer from memory does not hide the refusal of the same operation', async () => {
-  const query = 'query ($v: Boolean = true) { pets { nodes { name @include(if: $v) } } }';
+  const query = 'query ($v: Boolean = true) { toys { nodes { name @include(if: $v) } } }';
   for (let time = 1; time <= 4; time += 1) expect((await ask(query, {})).status).toBe(200);
   expect((await ask(query, { v: null })).status).toBe(400);
 });
 
 test('Variables-4: a subscription is refused in the same way, before its stream opens', async () => {
   await openLog(app, owner);
-  const query = 'subscription ($v: Boolean = true) { petChanges { cursor kind @include(if: $v) } }';
+  const query = 'subscription ($v: Boolean = true) { toyChanges { cursor kind @include(if: $v) } }';
   const stream = await openStream(app.url, { token: owner.token, query, variables: { v: null } });
   await stream.received(1);
   expect([stream.status, stream.text()]).toEqual([400, expect.stringContaining('"BAD_USER_INPUT"')]);
@@ -115,7 +115,7 @@ test('Variables-5: of many nulls three are reported', async () => {
 test('Variables-6: the default of a variable decides what an operation costs', async () => {
   const before = await left();
   const skipped =
-    'query ($no: Boolean = false) { a: pets { nodes { id } } b: pets @include(if: $no) { nodes { id } } }';
+    'query ($no: Boolean = false) { a: toys { nodes { id } } b: toys @include(if: $no) { nodes { id } } }';
   expect((await ask(skipped, {})).body.data).toEqual({ a: { nodes: [] } });
   expect(before - (await left())).toBe(2);
 });

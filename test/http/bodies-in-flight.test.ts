@@ -101,7 +101,7 @@ test('Bodies-6: a client that disconnects before its key is known holds nothing'
     return identify(digest);
   };
   try {
-    const head = `POST /v1/pets HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n`;
+    const head = `POST /v1/toys HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n`;
     const clients = Array.from({ length: 150 }, () => new RawClient({ port }).send(head));
     await eventually('all keys are looked up', () => asked === clients.length);
     for (const client of clients) client.leave();
@@ -110,7 +110,7 @@ test('Bodies-6: a client that disconnects before its key is known holds nothing'
     await eventually('all have disconnected', async () => (await open()) === 0);
     proceed();
     const body = { name: 'Rex', categoryId: 1, about: 'a'.repeat(99_900) };
-    expect((await rest(running.url, '/v1/pets', { method: 'POST', token, body })).status).toBe(201);
+    expect((await rest(running.url, '/v1/toys', { method: 'POST', token, body })).status).toBe(201);
   } finally {
     await running.stop();
   }

@@ -10,8 +10,8 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const BODIES = {
-  '/v1/pets': '{"name":"Rex","categoryId":1}',
-  '/graphql': '{"query":"{ pets { nodes { id } } }"}',
+  '/v1/toys': '{"name":"Rex","categoryId":1}',
+  '/graphql': '{"query":"{ toys { nodes { id } } }"}',
 };
 
 test.each(Object.entries(BODIES))(
@@ -32,7 +32,7 @@ test.each(Object.entries(BODIES))(
     expect([refused.status, refused.headers.get('accept-encoding')]).toEqual([415, 'identity']);
     const message = 'The body has the Content-Encoding gzip. Send it uncompressed.';
     expect(refused.body).toEqual(
-      path === '/v1/pets'
+      path === '/v1/toys'
         ? { code: 'unsupported_media_type', message, status: 415 }
         : { errors: [{ message, extensions: { code: 'UNSUPPORTED_MEDIA_TYPE', status: 415 } }] },
     );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { AppError } from '../../src/ground/kernel/errors.js';
 import { eventually } from '../support/eventually.js';
-import { petServiceOf } from '../support/nouns/pet.js';
+import { serviceOf } from '../support/nouns/services.js';
 import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
 
 let app: TestApp;
@@ -20,32 +20,32 @@ const warnings = () =>
     .map((line) => JSON.parse(line))
     .filter(({ level }) => level >= 40);
 
-/** Creates a pet at each door; returns the statuses of both. */
+/** Creates a toy at each door; returns the statuses of both. */
 async function createAtBothDoors(name: string): Promise<number[]> {
   const headers = { authorization: `Bearer ${tenant.token}`, 'content-type': 'application/json' };
   const post = async (path: string, body: object) =>
     (await fetch(`${app.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).status;
-  const query = `mutation { createPet(input: { name: "${name}", categoryId: 1 }) { id } }`;
-  return Promise.all([post('/v1/pets', { name, categoryId: 1 }), post('/graphql', { query })]);
+  const query = `mutation { createToy(input: { name: "${name}", categoryId: 1 }) { id } }`;
+  return Promise.all([post('/v1/toys', { name, categoryId: 1 }), post('/graphql', { query })]);
 }
 
 test('Answers-1: a request that ends after its deadline has one answer, and only a fault is logged', async () => {
-  const pets = petServiceOf(app);
-  const create = pets.create.bind(pets);
+  const toys = serviceOf(app);
+  const create = toys.create.bind(toys);
   let ended = 0;
   let end = () => {};
   const isOver = new Promise<void>((resolve) => {
     end = resolve;
   });
-  pets.create = async (call, pet) => {
+  toys.create = async (call, toy) => {
     await isOver;
     ended += 1;
-    if (pet.name === 'refused') throw new AppError('conflict', 'too late');
-    if (pet.name === 'faulty') throw new Error('a fault');
-    return create(call, pet);
+    if (toy.name === 'refused') throw new AppError('conflict', 'too late');
+    if (toy.name === 'faulty') throw new Error('a fault');
+    return create(call, toy);
   };
   const late = await Promise.all(['fine', 'refused', 'faulty'].map(createAtBothDoors));
-  pets.create = create;
+  toys.create = create;
   expect(late.flat()).toEqual(Array(6).fill(503));
   expect(warnings().map(({ msg }) => msg)).toEqual(Array(6).fill('unavailable'));
   end();

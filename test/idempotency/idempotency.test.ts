@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { IdempotencyKey } from '../../src/tenants/idempotency/idempotency-key.entity.js';
 import { graphql, rest } from '../support/http/client.js';
-import { Pet } from '../support/nouns/pet.js';
+import { Toy } from '../support/nouns/toys.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import type { Tenant } from '../support/start-app.js';
 
@@ -14,18 +14,18 @@ onEachDatabase((app) => {
     tenant = await app().tenant();
   });
   const post = (key: string, body: unknown = { name: 'Rex', categoryId: 1 }, token = tenant.token) =>
-    rest(app().url, '/v1/pets', { method: 'POST', token, body, headers: { 'idempotency-key': key } });
+    rest(app().url, '/v1/toys', { method: 'POST', token, body, headers: { 'idempotency-key': key } });
   const mutate = (key: string, query: string, variables = {}, token = tenant.token) =>
     graphql(app().url, query, { token, variables, headers: { 'idempotency-key': key } });
   const count = async (token: string) =>
-    (await rest(app().url, '/v1/pets?limit=100', { token })).body.length as number;
+    (await rest(app().url, '/v1/toys?limit=100', { token })).body.length as number;
 
   test('Idempotency-7: after a crash during a request, one of the next attempts does the work', async () => {
     const owner = await app().tenant();
     const { projectId } = owner;
     await post('crash', undefined, owner.token);
     // The rows that a process leaves when it dies before its commit.
-    await app().db.repository(Pet).delete({ projectId });
+    await app().db.repository(Toy).delete({ projectId });
     const lockedUntilMs = app().clock.now + LOCK_MS;
     await app().db.repository(IdempotencyKey).update({ projectId }, { result: null, lockedUntilMs });
     const early = await post('crash', undefined, owner.token);
@@ -42,7 +42,7 @@ onEachDatabase((app) => {
     const owner = await app().tenant();
     const { projectId } = owner;
     await post('ahead', undefined, owner.token);
-    await app().db.repository(Pet).delete({ projectId });
+    await app().db.repository(Toy).delete({ projectId });
     const lockedUntilMs = app().clock.now + DAY_MS + LOCK_MS;
     await app().db.repository(IdempotencyKey).update({ projectId }, { result: null, lockedUntilMs });
     expect((await post('ahead', undefined, owner.token)).status).toBe(201);
@@ -84,7 +84,7 @@ onEachDatabase((app) => {
   test('Idempotency-19: the key of one of several mutations is no other client key, whatever the alias', async () => {
     const owner = await app().tenant();
     const query =
-      'mutation { a: createPet(input: {name: "Rex", categoryId: 1}) { id } b: publishProject { slug } }';
+      'mutation { a: createToy(input: {name: "Rex", categoryId: 1}) { id } b: publishProject { slug } }';
     for (const key of ['several', 'x'.repeat(255)]) {
       const { body } = await mutate(key, query, {}, owner.token);
       expect((await mutate(key, query, {}, owner.token)).body).toEqual(body);

@@ -4,25 +4,25 @@ import { IdempotencyKey } from '../../src/tenants/idempotency/idempotency-key.en
 import { publishedTenant } from '../support/domains/domain-rig.js';
 import { attach } from '../support/domains/served-domain.js';
 import { graphql } from '../support/http/client.js';
-import { Pet } from '../support/nouns/pet.js';
+import { Toy } from '../support/nouns/toys.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import type { Tenant } from '../support/start-app.js';
 
 interface Given {
   keyId: bigint;
-  petId: bigint;
+  toyId: bigint;
   domainId: bigint;
 }
 
 /** Mutations with a key, each with a second one that must not count as the first. */
 const MUTATIONS: Readonly<Record<string, (given: Given) => [first: string, other: string]>> = {
   'createApiKey with another expiry': () => [
-    'createApiKey(input: {name: "a", scopes: [PETS_READ], expiresAt: "2999-01-01T00:00:00Z"}) { key { id } }',
-    'createApiKey(input: {name: "a", scopes: [PETS_READ]}) { key { id } }',
+    'createApiKey(input: {name: "a", scopes: [TOYS_READ], expiresAt: "2999-01-01T00:00:00Z"}) { key { id } }',
+    'createApiKey(input: {name: "a", scopes: [TOYS_READ]}) { key { id } }',
   ],
   'createApiKey with other scopes': () => [
-    'createApiKey(input: {name: "a", scopes: [PETS_READ]}) { key { id } }',
-    'createApiKey(input: {name: "a", scopes: [PETS_READ, PETS_WRITE]}) { key { id } }',
+    'createApiKey(input: {name: "a", scopes: [TOYS_READ]}) { key { id } }',
+    'createApiKey(input: {name: "a", scopes: [TOYS_READ, TOYS_WRITE]}) { key { id } }',
   ],
   'rollApiKey with another overlap': ({ keyId }) => [
     `rollApiKey(id: "${keyId}") { key { id } }`,
@@ -32,13 +32,13 @@ const MUTATIONS: Readonly<Record<string, (given: Given) => [first: string, other
     `renameApiKey(id: "${keyId}", name: "a") { id }`,
     `renameApiKey(id: "${keyId}", name: "b") { id }`,
   ],
-  'createPets after createPet of the same pet': () => [
-    'createPet(input: {name: "Rex", categoryId: 1}) { id }',
-    'createPets(inputs: [{name: "Rex", categoryId: 1}]) { id }',
+  'createToys after createToy of the same toy': () => [
+    'createToy(input: {name: "Rex", categoryId: 1}) { id }',
+    'createToys(inputs: [{name: "Rex", categoryId: 1}]) { id }',
   ],
-  'createPets with another status': () => [
-    'createPets(inputs: [{name: "Rex", categoryId: 1}]) { id }',
-    'createPets(inputs: [{name: "Rex", categoryId: 1, status: sold}]) { id }',
+  'createToys with another status': () => [
+    'createToys(inputs: [{name: "Rex", categoryId: 1}]) { id }',
+    'createToys(inputs: [{name: "Rex", categoryId: 1, status: sold}]) { id }',
   ],
 };
 
@@ -47,11 +47,11 @@ const KEPT_OF_KEYS = { id: true, name: true, expiresAtMs: true, successorId: tru
 
 /** Mutations of which the transaction stores the answer. */
 const IN_ONE_TRANSACTION: Readonly<Record<string, (given: Given) => string>> = {
-  createPet: () => 'createPet(input: {name: "Max", categoryId: 1}) { id }',
-  createPets: () => 'createPets(inputs: [{name: "Max", categoryId: 1}]) { id }',
-  updatePet: ({ petId }) => `updatePet(id: "${petId}", input: {name: "Max"}) { id name }`,
-  deletePet: ({ petId }) => `deletePet(id: "${petId}") { id }`,
-  createApiKey: () => 'createApiKey(input: {name: "a", scopes: [PETS_READ]}) { key { id } }',
+  createToy: () => 'createToy(input: {name: "Max", categoryId: 1}) { id }',
+  createToys: () => 'createToys(inputs: [{name: "Max", categoryId: 1}]) { id }',
+  updateToy: ({ toyId }) => `updateToy(id: "${toyId}", input: {name: "Max"}) { id name }`,
+  deleteToy: ({ toyId }) => `deleteToy(id: "${toyId}") { id }`,
+  createApiKey: () => 'createApiKey(input: {name: "a", scopes: [TOYS_READ]}) { key { id } }',
   rollApiKey: ({ keyId }) => `rollApiKey(id: "${keyId}", overlapSeconds: 60) { key { id } }`,
 };
 
@@ -70,7 +70,7 @@ onEachDatabase((app, kind) => {
     owner = await publishedTenant(app());
     const hostname = `${owner.slug}.example.com`;
     const { id: domainId } = await attach(app(), owner.projectId, { hostname, certificate: false });
-    const pet = {
+    const toy = {
       projectId: owner.projectId,
       id: 4711n,
       name: 'Rex',
@@ -78,8 +78,8 @@ onEachDatabase((app, kind) => {
       status: null,
       createdAtMs: 0,
     };
-    await app().db.repository(Pet).insert(pet);
-    given = { keyId: owner.keyId, domainId, petId: pet.id };
+    await app().db.repository(Toy).insert(toy);
+    given = { keyId: owner.keyId, domainId, toyId: toy.id };
   });
   const mutate = (mutation: string) =>
     graphql(app().url, `mutation { it: ${mutation} }`, {
@@ -109,7 +109,7 @@ onEachDatabase((app, kind) => {
     async (_, mutation) => {
       const { projectId } = owner;
       const stored = async () => [
-        await app().db.repository(Pet).findBy({ projectId }),
+        await app().db.repository(Toy).findBy({ projectId }),
         await app().db.repository(ApiKey).find({ where: { projectId }, select: KEPT_OF_KEYS }),
       ];
       const before = await stored();

@@ -58,7 +58,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
     'stage.petstore.test',
   ])('Domains-Host-1: any key works on the platform host %s', async (host) => {
     for (const { token } of [owner, stranger]) {
-      expect((await plain(app, host, '/v1/pets', { token })).status).toBe(200);
+      expect((await plain(app, host, '/v1/toys', { token })).status).toBe(200);
     }
   });
 
@@ -67,8 +67,8 @@ describe.each([anyDatabase()])('on %s', (kind) => {
       `${owner.slug}.petstore.localhost`,
       `${owner.slug.toUpperCase()}.PETSTORE.localhost.:4000`,
     ]) {
-      expect((await plain(app, host, '/v1/pets', { token: owner.token })).status).toBe(200);
-      const foreign = await plain(app, host, '/v1/pets', { token: stranger.token });
+      expect((await plain(app, host, '/v1/toys', { token: owner.token })).status).toBe(200);
+      const foreign = await plain(app, host, '/v1/toys', { token: stranger.token });
       expect([foreign.status, foreign.code]).toEqual([401, 'unauthorized']);
     }
   });
@@ -83,7 +83,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
         [owner, 200],
       ] as const) {
         for (const [path, init] of [
-          ['/v1/pets', {}],
+          ['/v1/toys', {}],
           ['/graphql', { ...query, headers }],
         ] as const) {
           app.app.services.apiKeys.callers.clear();
@@ -98,7 +98,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
   });
 
   test('Domains-Host-3: on a custom domain a foreign key is refused like no key, at both doors, and charged to its address', async () => {
-    const at = (token?: string, path = '/v1/pets') =>
+    const at = (token?: string, path = '/v1/toys') =>
       visit(app, 'shop.example.com', path, token === undefined ? {} : { token });
     expect((await at(owner.token)).status).toBe(200);
     const [none, foreign] = [await at(), await at(stranger.token)];
@@ -121,15 +121,15 @@ describe.each([anyDatabase()])('on %s', (kind) => {
   test.each(['nobody.example.com', 'nobody.petstore.localhost', 'a.b.petstore.localhost', 'example.com'])(
     'Domains-Host-4: an unknown host answers 421 and closes, with rate-limit headers at the doors: %s',
     async (host) => {
-      for (const path of ['/v1/pets', '/nowhere', '/graphql', '/v1/%zz', '/%zz']) {
+      for (const path of ['/v1/toys', '/nowhere', '/graphql', '/v1/%zz', '/%zz']) {
         const answer = await plain(app, host, path, { token: owner.token });
         expect([path, answer.status]).toEqual([path, 421]);
         expect(answer.headers.connection).toBe('close');
         const isDoor = path.startsWith('/v1') || path.startsWith('/graphql');
         expect('x-ratelimit-limit' in answer.headers).toBe(isDoor);
       }
-      expect(await plain(app, host, '/v1/pets')).toMatchObject(MISDIRECTED);
-      expect((await plain(app, host, '/v1/pets', { method: 'OPTIONS' })).status).toBe(421);
+      expect(await plain(app, host, '/v1/toys')).toMatchObject(MISDIRECTED);
+      expect((await plain(app, host, '/v1/toys', { method: 'OPTIONS' })).status).toBe(421);
       expect((await plain(app, host, '/nowhere', { method: 'OPTIONS' })).status).toBe(421);
       const graphql = await plain(app, host, '/graphql', { token: owner.token });
       expect(JSON.parse(graphql.text).errors[0].extensions).toEqual({ code: 'MISDIRECTED', status: 421 });
@@ -144,8 +144,8 @@ describe.each([anyDatabase()])('on %s', (kind) => {
       async () => (await visit(app, 'second.example.com', '/healthz')).status === 200,
     );
     const { token } = owner;
-    const path = '/v1/pets?limit=3&x=<a>';
-    const link = `<${primary}/v1/pets?limit=3&x=%3Ca%3E>; rel="canonical"`;
+    const path = '/v1/toys?limit=3&x=<a>';
+    const link = `<${primary}/v1/toys?limit=3&x=%3Ca%3E>; rel="canonical"`;
     const generated = `${owner.slug}.petstore.localhost`;
     // Twice, because the second answer comes from the cache.
     for (const _ of ['first', 'again']) {
@@ -167,7 +167,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
     const host = `${tenant.slug}.petstore.localhost`;
     const at = async () => {
       const page = await plain(app, host, '/v1/docs', { headers: { accept: 'text/html' } });
-      const list = await plain(app, host, '/v1/pets?limit=1', { token: tenant.token });
+      const list = await plain(app, host, '/v1/toys?limit=1', { token: tenant.token });
       return `${page.headers.link ?? ''} ${list.headers.link}`;
     };
     const [one, two] = [
@@ -194,7 +194,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
 
   test.each([
     '/',
-    '/v1/pets?limit=3&x=a%20b',
+    '/v1/toys?limit=3&x=a%20b',
     '//evil.example/a',
     '/a?u=http://evil.example',
     '/%zz?%',
@@ -214,7 +214,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
       const from = `old${status}.example.com`;
       for (const path of [
         '/',
-        '/v1/pets?limit=3',
+        '/v1/toys?limit=3',
         '//evil.example/%2e%2e/?a=%41&b',
         '/@evil.example',
         '/.evil.example',
@@ -242,23 +242,23 @@ describe.each([anyDatabase()])('on %s', (kind) => {
         origin: `http://${owner.slug}.petstore.localhost`,
         ask: plain,
         host: `${owner.slug}.petstore.localhost`,
-        canonical: `, <https://shop.example.com:${app.httpsPort}/v1/pets?limit=1>; rel="canonical"`,
+        canonical: `, <https://shop.example.com:${app.httpsPort}/v1/toys?limit=1>; rel="canonical"`,
       },
     ];
     // From the third time on an answer comes from memory.
     for (const { origin, ask, host, canonical } of [...asked, ...asked, ...asked, ...asked]) {
       const options = { token: owner.token, servername: 'shop.example.com' };
-      const { headers } = await ask(app as never, host, '/v1/pets?limit=1', options);
-      expect(headers.link).toBe(`<${origin}/v1/pets?limit=1>; rel="first"${canonical}`);
+      const { headers } = await ask(app as never, host, '/v1/toys?limit=1', options);
+      expect(headers.link).toBe(`<${origin}/v1/toys?limit=1>; rel="first"${canonical}`);
     }
-    const { headers } = await plain(app, 'localhost', '/v1/pets?limit=1', { token: owner.token });
-    expect(headers.link).toBe(`<https://api.petstore.test/v1/pets?limit=1>; rel="first"`);
+    const { headers } = await plain(app, 'localhost', '/v1/toys?limit=1', { token: owner.token });
+    expect(headers.link).toBe(`<https://api.petstore.test/v1/toys?limit=1>; rel="first"`);
   });
 
   test('Domains-Host-7: without a valid certificate a domain is not served, neither plain nor by TLS', async () => {
     for (const host of ['waiting.example.com', 'expired.example.com']) {
-      expect(await plain(app, host, '/v1/pets', { token: owner.token })).toMatchObject(MISDIRECTED);
-      await expect(visit(app, host, '/v1/pets', { token: owner.token })).rejects.toThrow(/alert/);
+      expect(await plain(app, host, '/v1/toys', { token: owner.token })).toMatchObject(MISDIRECTED);
+      await expect(visit(app, host, '/v1/toys', { token: owner.token })).rejects.toThrow(/alert/);
     }
   });
 
@@ -271,7 +271,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
       'nobody.example.com',
     ];
     for (const host of others) {
-      const answer = await visit(app, host, '/v1/pets', {
+      const answer = await visit(app, host, '/v1/toys', {
         servername: 'shop.example.com',
         token: owner.token,
       });
@@ -279,9 +279,9 @@ describe.each([anyDatabase()])('on %s', (kind) => {
       expect(answer.headers.connection).toBe('close');
     }
     const options = { servername: 'shop.example.com', token: owner.token };
-    expect((await visit(app, 'Shop.EXAMPLE.com.:8443', '/v1/pets', options)).status).toBe(200);
+    expect((await visit(app, 'Shop.EXAMPLE.com.:8443', '/v1/toys', options)).status).toBe(200);
     expect(
-      (await visit(app, 'shop.example.com', '/v1/pets', { ...options, servername: 'SHOP.example.COM' }))
+      (await visit(app, 'shop.example.com', '/v1/toys', { ...options, servername: 'SHOP.example.COM' }))
         .status,
     ).toBe(200);
   });
@@ -326,10 +326,10 @@ describe.each([anyDatabase()])('on %s', (kind) => {
   test('Domains-Host-10: a new project is served at its generated host within a second, also after a refused request', async () => {
     const slug = `fresh-${kind}`;
     const host = `${slug}.petstore.localhost`;
-    expect((await plain(app, host, '/v1/pets')).status).toBe(421);
+    expect((await plain(app, host, '/v1/toys')).status).toBe(421);
     const wanted = { slug, name: null, plan: 'FREE', perMinute: null, perDay: null } as const;
     await app.app.services.projects.create({ name: 'test', requestId: null }, wanted);
-    const isServed = async () => (await plain(app, host, '/v1/pets')).status === 401;
+    const isServed = async () => (await plain(app, host, '/v1/toys')).status === 401;
     const { tookMs } = await inOwnTicks(() => eventually('served', isServed));
     expect(tookMs).toBeLessThan(1_000);
   });
@@ -339,7 +339,7 @@ test('Domains-Host-12: a flood of random generated hosts costs few queries, and 
   const queries: string[] = [];
   const app = await startApp({ onQuery: (sql) => queries.push(sql) });
   const owner = await app.tenant();
-  const ask = (slug: string, options = {}) => plain(app, `${slug}.petstore.localhost`, '/v1/pets', options);
+  const ask = (slug: string, options = {}) => plain(app, `${slug}.petstore.localhost`, '/v1/toys', options);
   expect((await ask(owner.slug, { token: owner.token })).status).toBe(200);
   queries.length = 0;
   const startedAt = performance.now();
@@ -371,7 +371,7 @@ describe('TLS that ends in front of the gateway', () => {
     );
   };
   const get = (host: string, headers: Record<string, string> = {}) =>
-    plain(app, host, '/v1/pets', { token: owner.token, headers });
+    plain(app, host, '/v1/toys', { token: owner.token, headers });
 
   test('Domains-Host-11: a verified domain is served to a trusted proxy that says https, and to no other client', async () => {
     await start({ TRUSTED_PROXIES: '127.0.0.1' });
@@ -423,14 +423,14 @@ describe('TLS that ends in front of the gateway', () => {
     }
     for (const port of ['1', '65535']) {
       const { headers } = await get('localhost', { 'x-forwarded-host': `evil.test, ${host}:${port}` });
-      expect(headers.link).toContain(`<http://${host}:${port}/v1/pets?`);
+      expect(headers.link).toContain(`<http://${host}:${port}/v1/toys?`);
     }
     await app.stop();
   });
 
   test('Domains-Host-15: behind a proxy that ends TLS an undecodable path answers 400 and is not redirected', async () => {
     await start({ TRUSTED_PROXIES: '127.0.0.1', PUBLIC_HTTPS_PORT: '443' });
-    for (const path of ['/%zz', '/v1/pets/%zz', '/graphql/%ff', '/%', '/v1/%e0%a4%a?x']) {
+    for (const path of ['/%zz', '/v1/toys/%zz', '/graphql/%ff', '/%', '/v1/%e0%a4%a?x']) {
       const answer = await plain(app, 'shop.example.com', path, { token: owner.token, headers: https });
       expect([path, answer.status, answer.headers.location]).toEqual([path, 400, undefined]);
       const redirected = await plain(app, 'shop.example.com', path);
@@ -443,7 +443,7 @@ describe('TLS that ends in front of the gateway', () => {
   test('Domains-Host-19: with PUBLIC_HTTPS_PORT plain HTTP is redirected to that port, which is omitted when it is 443', async () => {
     await start({ TRUSTED_PROXIES: '127.0.0.1', PUBLIC_HTTPS_PORT: '443' });
     const answer = await get('shop.example.com');
-    expect([answer.status, answer.headers.location]).toEqual([308, 'https://shop.example.com/v1/pets']);
+    expect([answer.status, answer.headers.location]).toEqual([308, 'https://shop.example.com/v1/toys']);
     await app.stop();
   });
 });

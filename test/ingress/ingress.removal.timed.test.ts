@@ -95,7 +95,7 @@ test.each(databaseKinds())(
         for (const ticket of tickets) {
           await expect(handshake(app, HOST, ticket)).rejects.toThrow(/alert/);
         }
-        expect(await plain(app, HOST, '/v1/pets')).toMatchObject({ status: 421 });
+        expect(await plain(app, HOST, '/v1/toys')).toMatchObject({ status: 421 });
       } finally {
         keptAlive.destroy();
         await other.close();
@@ -110,7 +110,7 @@ test('Domains-Removal-1: a domain that is no longer served is refused even on co
     expect((await visit(app, HOST, '/v1/openapi.json', { agent })).status).toBe(200);
     // A certificate that expires does not close its connections.
     await change(app, shop.id, { certificateEndsAtMs: app.clock.now - 1 });
-    await eventually('refused', async () => (await visit(app, HOST, '/v1/pets', { agent })).status === 421);
+    await eventually('refused', async () => (await visit(app, HOST, '/v1/toys', { agent })).status === 421);
     agent.destroy();
   }));
 
@@ -132,7 +132,7 @@ test('Domains-Removal-2: the name can be attached to another project at once, an
     const next = await app.tenant({ plan: 'PRO' });
     await remove(app, shop);
     await attach(app, next.projectId, { hostname: HOST });
-    const served = async () => (await visit(app, HOST, '/v1/pets', { token: next.token })).status === 200;
+    const served = async () => (await visit(app, HOST, '/v1/toys', { token: next.token })).status === 200;
     await eventually('served', () => served().catch(() => false));
     // A later change of the removed row must not affect the new owner.
     await change(app, shop.id, { failedOrders: 1 });
@@ -149,7 +149,7 @@ test.each(databaseKinds())(
       await app.app.services.projects.change(TEST_ACTOR, slug, { plan: 'FREE' });
       await closed;
       expect(await isServed(app)).toBe(false);
-      expect((await plain(app, HOST, '/v1/pets')).status).toBe(421);
+      expect((await plain(app, HOST, '/v1/toys')).status).toBe(421);
       await app.app.services.projects.change(TEST_ACTOR, slug, { plan: 'BUSINESS' });
       await eventually('served again', () => isServed(app), 1_000 * (await slowness()));
     }),
@@ -196,7 +196,7 @@ testOnMysql(
         const awayAt = performance.now();
         await eventually('so old', () => performance.now() - awayAt > KNOWLEDGE_MS);
         const sentAt = performance.now();
-        const answers = await Promise.all([get(), get(), plain(app, HOST, '/v1/pets')]);
+        const answers = await Promise.all([get(), get(), plain(app, HOST, '/v1/toys')]);
         expect(performance.now() - sentAt).toBeLessThan(5_000);
         for (const { status, code, headers } of answers) {
           expect([status, code, headers['retry-after']]).toEqual([503, 'unavailable', '1']);

@@ -171,13 +171,13 @@ test('Domains-TLS-7: over TLS that a trusted proxy passed through, a client cann
           'x-forwarded-proto': 'http',
           'x-forwarded-host': 'other.test',
         };
-        const { status, headers: answered } = await visit(app, HOST, '/v1/pets', { headers });
+        const { status, headers: answered } = await visit(app, HOST, '/v1/toys', { headers });
         expect(status).toBe(401);
         return Number(answered['x-ratelimit-remaining']);
       };
       const first = await left('203.0.113.1');
       expect(await left('203.0.113.2')).toBe(first - 1);
-      const { headers } = await plain(app, 'localhost', '/v1/pets', {
+      const { headers } = await plain(app, 'localhost', '/v1/toys', {
         headers: { 'x-forwarded-for': '203.0.113.3' },
       });
       expect(Number(headers['x-ratelimit-remaining'])).toBe(first);

@@ -36,7 +36,7 @@ async function askBehind(
   for (const part of parts) await new Promise((resolve) => tcp.write(part, resolve));
   const socket = connect({ socket: tcp, servername: HOST, rejectUnauthorized: false });
   await once(socket, 'secureConnect');
-  const [, status] = /^HTTP\/1.1 (\d+)/.exec(await ask(socket, HOST, '/v1/pets')) ?? [];
+  const [, status] = /^HTTP\/1.1 (\d+)/.exec(await ask(socket, HOST, '/v1/toys')) ?? [];
   socket.destroy();
   return Number(status);
 }

@@ -36,7 +36,7 @@ beforeAll(async () => {
   const port = await freePort();
   app = await startApp({ kind: KIND, env: { METRICS_PORT: String(port), REDIS_URL: redis.url } });
   const { token } = await app.tenant();
-  await rest(app.url, '/v1/pets', { token });
+  await rest(app.url, '/v1/toys', { token });
   await graphql(app.url, '{ project { slug } }', { token });
   await rest(app.url, '/readyz');
   exposed = new ExposedMetrics((await rest(`http://127.0.0.1:${port}`, '/metrics')).text);

@@ -13,14 +13,14 @@ afterAll(() => app.stop());
 
 test('Metrics-1: the metrics have requests by route and status, decisions, and whether limits are shared', async () => {
   const { token } = await app.tenant({ plan: 'FREE' });
-  for (let at = 0; at < 61; at += 1) await rest(app.url, '/v1/pets', { token });
-  await graphql(app.url, '{ pets { nodes { id } } }', { token });
+  for (let at = 0; at < 61; at += 1) await rest(app.url, '/v1/toys', { token });
+  await graphql(app.url, '{ toys { nodes { id } } }', { token });
   await graphql(app.url, '{ project { slug } }', { token });
   const { status, text } = await rest(`http://127.0.0.1:${port}`, '/metrics');
   expect(status).toBe(200);
   const count = (labels: string) => `http_server_request_duration_seconds_count{${labels}}`;
-  expect(text).toContain(`${count('route="/v1/pets",method="GET",status="200"')} 60`);
-  expect(text).toContain(`${count('route="/v1/pets",method="GET",status="429"')} 1`);
+  expect(text).toContain(`${count('route="/v1/toys",method="GET",status="200"')} 60`);
+  expect(text).toContain(`${count('route="/v1/toys",method="GET",status="429"')} 1`);
   expect(text).toContain(`${count('route="/graphql",method="POST",status="429"')} 1`);
   expect(text).toContain('petstore_rate_limit_decisions_total{decision="admitted"} 60');
   expect(text).toContain('petstore_rate_limit_decisions_total{decision="refused"} 2');

@@ -10,7 +10,7 @@ import { ChangedTable, type TableChange } from '../../src/ground/migrations/tabl
 import { petstoreHere } from '../support/command-line.js';
 import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 
-const PET_COLUMNS = [
+const TOY_COLUMNS = [
   { name: 'project_id', type: 'bigint', isPrimary: true },
   { name: 'id', type: 'bigint', isPrimary: true },
   { name: 'name', type: 'varchar', length: '255' },
@@ -18,13 +18,13 @@ const PET_COLUMNS = [
   { name: 'status', type: 'varchar', length: '16', isNullable: true },
   { name: 'created_at_ms', type: 'bigint' },
 ];
-const BY_NAME = { name: 'pets_name', columnNames: ['project_id', 'name', 'id'] };
+const BY_NAME = { name: 'toys_name', columnNames: ['project_id', 'name', 'id'] };
 const AT_MS = 1_795_842_890_411;
 
-/** The columns of pets, with these in place of those that have their names. */
-function pets(...columns: NonNullable<TableOptions['columns']>): TableOptions {
-  const others = PET_COLUMNS.filter(({ name }) => !columns.some((column) => column.name === name));
-  return { name: 'pets', withoutRowid: true, columns: [...others, ...columns], indices: [BY_NAME] };
+/** The columns of toys, with these in place of those that have their names. */
+function toys(...columns: NonNullable<TableOptions['columns']>): TableOptions {
+  const others = TOY_COLUMNS.filter(({ name }) => !columns.some((column) => column.name === name));
+  return { name: 'toys', withoutRowid: true, columns: [...others, ...columns], indices: [BY_NAME] };
 }
 
 let folder: string;
@@ -47,14 +47,14 @@ const write = (
   );
 
 test('Migrations-6: a migration is a short file that a person can read, in the language of the folder', async () => {
-  const toys: TableOptions = { name: 'soft_toys', columns: PET_COLUMNS.slice(0, 3) };
+  const softToys: TableOptions = { name: 'soft_toys', columns: TOY_COLUMNS.slice(0, 3) };
   const written = await write([
-    pets({ name: 'born_on', type: 'varchar', length: '10', isNullable: true }),
-    toys,
+    toys({ name: 'born_on', type: 'varchar', length: '10', isNullable: true }),
+    softToys,
   ]);
-  expect(written.map(({ name }) => name)).toEqual(['PetsBornOn1795842890411', 'SoftToys1795842890412']);
+  expect(written.map(({ name }) => name)).toEqual(['ToysBornOn1795842890411', 'SoftToys1795842890412']);
   expect(await readdir(join(folder, 'migrations'))).toEqual([
-    '1795842890411-pets-born-on.js',
+    '1795842890411-toys-born-on.js',
     '1795842890412-soft-toys.js',
   ]);
   expect(
@@ -74,16 +74,16 @@ export class SoftToys1795842890412 extends NewTable {
 }
 `);
   await writeFile(join(folder, 'gateway.ts'), '');
-  const [typed] = await write([pets({ name: 'age', type: 'integer', default: 0 })]);
+  const [typed] = await write([toys({ name: 'age', type: 'integer', default: 0 })]);
   const text = await readFile(typed?.file as string, 'utf8');
-  expect(typed?.file).toMatch(/\d{13}-pets-age\.ts$/);
+  expect(typed?.file).toMatch(/\d{13}-toys-age\.ts$/);
   expect(text).toContain("import { ChangedTable, type TableChange } from 'petstore-gateway/migrations';");
   expect(text).toContain('  changes: TableChange[] = [\n');
   expect(text).toContain("    { addColumn: { name: 'age', type: 'integer', default: 0 } },\n");
 });
 
 test('Migrations-7: what deletes values is refused in one sentence for each, unless it is allowed', async () => {
-  const { columns = [], ...rest } = pets(
+  const { columns = [], ...rest } = toys(
     { name: 'name', type: 'varchar', length: '100' },
     { name: 'category_id', type: 'varchar', length: '20', isNullable: true },
   );
@@ -91,9 +91,9 @@ test('Migrations-7: what deletes values is refused in one sentence for each, unl
   await expect(write([shorter])).rejects.toMatchObject({
     code: 'conflict',
     message: [
-      'name of pets gets shorter, from 255 to 100 characters: longer values are cut.',
-      'categoryId of pets changes from bigint to varchar: its values are deleted.',
-      'status of pets is no longer defined: its values are deleted.',
+      'name of toys gets shorter, from 255 to 100 characters: longer values are cut.',
+      'categoryId of toys changes from bigint to varchar: its values are deleted.',
+      'status of toys is no longer defined: its values are deleted.',
       'If you mean that, repeat the command with --allow-loss.',
     ].join('\n'),
   });
@@ -105,42 +105,44 @@ test('Migrations-7: what deletes values is refused in one sentence for each, unl
 test('Migrations-8: a new field that is required needs a default, with --allow-loss too', async () => {
   for (const allowsLoss of [false, true]) {
     await expect(
-      write([pets({ name: 'born_on', type: 'varchar', length: '10' })], { allowsLoss }),
+      write([toys({ name: 'born_on', type: 'varchar', length: '10' })], { allowsLoss }),
     ).rejects.toThrow(
-      'bornOn of pets is required, and records that exist have no value for it. Make it optional, or give it a `default`.',
+      'bornOn of toys is required, and records that exist have no value for it. Make it optional, or give it a `default`.',
     );
   }
 });
 
 test('Migrations-9: a start says where definition and migrations differ, and which command writes it', async () => {
-  const [written] = await write([pets()]);
-  expect(written?.name).toMatch(/^PetsIndexes/);
+  const [written] = await write([toys()]);
+  expect(written?.name).toMatch(/^ToysIndexes/);
   const age = { name: 'age', type: 'integer', isNullable: true };
-  class Pets1795842890411 extends ChangedTable {
-    table = 'pets';
+  class Toys1795842890411 extends ChangedTable {
+    table = 'toys';
     changes: TableChange[] = [{ addColumn: age }];
   }
   const required = (...definitions: TableOptions[]) =>
     requireMigrations({
       ...DATABASE_SCHEMA,
-      migrations: [...DATABASE_SCHEMA.migrations, Pets1795842890411],
+      migrations: [...DATABASE_SCHEMA.migrations, Toys1795842890411],
       definitions,
     });
-  await expect(required({ ...pets(), name: 'toys' })).rejects.toThrow('The table toys has no migration.');
-  await expect(required({ ...pets(age), indices: [] })).rejects.toThrow('differ in indexes.');
-  await expect(required(pets(age, { name: 'is_big', type: 'integer', default: 0 }))).rejects.toThrow(
-    'The definition of pets and its migrations differ in isBig. Run `petstore migrate --write`, and read the file that it writes.',
+  await expect(required({ ...toys(), name: 'soft_toys' })).rejects.toThrow(
+    'The table soft_toys has no migration.',
+  );
+  await expect(required({ ...toys(age), indices: [] })).rejects.toThrow('differ in indexes.');
+  await expect(required(toys(age, { name: 'is_big', type: 'integer', default: 0 }))).rejects.toThrow(
+    'The definition of toys and its migrations differ in isBig. Run `petstore migrate --write`, and read the file that it writes.',
   );
 });
 
 test('Migrations-10: the next migration is later than the last one, and a migration for MySQL alone is named', async () => {
   class Later1999999999999 extends ChangedTable {
-    table = 'pets';
+    table = 'toys';
     changes: TableChange[] = [{ addColumn: { name: 'age', type: 'integer', isNullable: true } }];
   }
   const schema = { ...DATABASE_SCHEMA, migrations: [...DATABASE_SCHEMA.migrations, Later1999999999999] };
-  const [written] = await write([pets({ name: 'age', type: 'bigint', isNullable: true })], { schema });
-  expect(written?.name).toBe('PetsAge2000000000000');
+  const [written] = await write([toys({ name: 'age', type: 'bigint', isNullable: true })], { schema });
+  expect(written?.name).toBe('ToysAge2000000000000');
 
   class Words1999999999998 extends Later1999999999999 {
     override up() {
@@ -148,7 +150,7 @@ test('Migrations-10: the next migration is later than the last one, and a migrat
     }
   }
   const unknown = { ...DATABASE_SCHEMA, migrations: [...DATABASE_SCHEMA.migrations, Words1999999999998] };
-  await expect(write([pets()], { schema: unknown })).rejects.toThrow(
+  await expect(write([toys()], { schema: unknown })).rejects.toThrow(
     'The migration Words1999999999998 fails on an empty SQLite database: near "FULLTEXT": syntax error. Let statements for MySQL run only if `isSqlite(runner)` is false.',
   );
 });

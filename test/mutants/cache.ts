@@ -150,8 +150,8 @@ export const CACHE: readonly Mutant[] = [
     file: 'ground/records/record-table.ts',
     find: 'return this.versions.change(projectId, run);',
     replace: 'return run();',
-    breaks: 'updatePet is visible in the next list.',
-    tests: ['Staleness-2', 'updatePet-1'],
+    breaks: 'updateToy is visible in the next list.',
+    tests: ['Staleness-2', 'Update-1'],
   },
   {
     id: 'cache-graphql-ignores-accept',

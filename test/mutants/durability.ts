@@ -9,7 +9,7 @@ export const DURABILITY: readonly Mutant[] = [
     replace: 'if (error) return error;\n    const broken = this.native;',
     breaks: 'After a full disk no write is acknowledged that is not stored.',
     tests: ['Durable-2'],
-    process: { database: 'sqlite', round: 'createPet with the change log, without a key' },
+    process: { database: 'sqlite', round: 'createToy with the change log, without a key' },
   },
   {
     id: 'lost-commit-runs-again',
@@ -18,7 +18,7 @@ export const DURABILITY: readonly Mutant[] = [
     replace: 'writes.length === 1',
     breaks: 'After an error of COMMIT nothing runs again.',
     tests: ['Durable-17'],
-    process: { database: 'mysql', round: 'createPet with the change log, without a key' },
+    process: { database: 'mysql', round: 'createToy with the change log, without a key' },
   },
   {
     id: 'refused-write-is-done',

@@ -70,7 +70,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
     file: 'doors/graphql/operations/measured-operation.ts',
     find: 'if (managing > 0 && others.length === meta.length)',
     replace: 'if (managing > 0)',
-    breaks: 'The plan pays for pets in a mixed operation.',
+    breaks: 'The plan pays for toys in a mixed operation.',
     tests: ['Management-5'],
   },
   {
@@ -118,8 +118,8 @@ export const GRAPHQL_COST: readonly Mutant[] = [
     file: 'doors/graphql/operations/measured-operation.ts',
     find: 'Math.ceil((inputs || 1) / INPUTS_PER_UNIT)',
     replace: 'Math.floor((inputs || 10) / INPUTS_PER_UNIT)',
-    breaks: 'createPets costs a unit for every ten pets begun.',
-    tests: ['CreatePets-4'],
+    breaks: 'createToys costs a unit for every ten toys begun.',
+    tests: ['CreateMany-4'],
   },
   {
     id: 'inputs-of-a-variable-are-one',
@@ -127,7 +127,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
     find: 'return Array.isArray(sent) ? sent.length : 1;',
     replace: 'return 1;',
     breaks: 'Inputs in a variable cost as inputs in the document.',
-    tests: ['CreatePets-4', 'CreatePets-5'],
+    tests: ['CreateMany-4', 'CreateMany-5'],
   },
   {
     id: 'known-operation-uncharged',
@@ -144,7 +144,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
     find: 'value === undefined && byDefault',
     replace: 'value === null && byDefault',
     breaks: 'The default of a variable decides what an operation costs.',
-    tests: ['Variables-6', 'CreatePets-5'],
+    tests: ['Variables-6', 'CreateMany-5'],
   },
   {
     id: 'null-variable-executed',

@@ -25,21 +25,25 @@ export function mutated(source: string, { file, find, replace }: Mutant): string
   throw new Error(`the text ${JSON.stringify(find)} ${problem} src/${file}`);
 }
 
+const SUITES = 'test/nouns/suites/';
+/** A file that calls all suites. */
+const CALLS_SUITES = 'test/nouns/toys.test.ts';
+
 /** The sources of the tests below a root folder, by file name relative to the root. */
 export async function testSources(root: string): Promise<Map<string, string>> {
   const names = (await readdir(join(root, 'test'), { recursive: true })).map((name) => join('test', name));
-  const files = names.filter((name) => name.endsWith('.test.ts'));
+  const files = names.filter((name) => /\.test\.ts$|^test\/nouns\/suites\/.*\.ts$/.test(name));
   const texts = await Promise.all(files.map((name) => readFile(join(root, name), 'utf8')));
   return new Map(files.map((name, at) => [name, texts[at] ?? '']));
 }
 
-/** The file with the test of this rule id or beginning of a name. Throws unless there is exactly one. */
+/** The file that runs the test of this rule id or beginning of a name. Throws unless exactly one file has it. */
 export function testFileOf(test: string, sources: ReadonlyMap<string, string>): string {
   const [file, ...others] = [...sources.keys()].filter((name) => {
     const text = sources.get(name) ?? '';
     return [`'`, '"', '`'].some((quote) => text.includes(quote + beginningOf(test)));
   });
-  if (file !== undefined && others.length === 0) return file;
+  if (file !== undefined && others.length === 0) return file.startsWith(SUITES) ? CALLS_SUITES : file;
   throw new Error(`${file === undefined ? 'no file has' : 'several files have'} a test ${test}`);
 }
 

@@ -29,7 +29,7 @@ export const RECORDS: readonly Mutant[] = [
     id: 'audit-without-scope',
     file: 'tenants/audit/project-audit.ts',
     find: "requireScope(caller, 'keys');",
-    replace: "requireScope(caller, 'pets:read');",
+    replace: "requireScope(caller, 'toys:read');",
     breaks: 'Reading the audit log needs the scope keys.',
     tests: ['Audit-6'],
   },

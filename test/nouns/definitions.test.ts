@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { loadGateway } from '../../src/app/gateway.js';
 import { isDuplicateId } from '../../src/ground/database/database-errors.js';
 import { defineNoun, type NewRecordOf, type RecordOf } from '../../src/noun/define-noun.js';
 import { choice } from '../../src/noun/definition/choice.js';
@@ -7,10 +8,10 @@ import { int64 } from '../../src/noun/definition/int64.js';
 import { integer } from '../../src/noun/definition/integer.js';
 import { text } from '../../src/noun/definition/text.js';
 import { nounOf } from '../../src/noun/noun-of.js';
-import type { pets } from '../../src/pets/pets.js';
 import { graphql, rest } from '../support/http/client.js';
 import type { books } from '../support/nouns/books.js';
-import { TESTED_GATEWAY } from '../support/nouns/tested-nouns.js';
+import threeNouns from '../support/nouns/three-nouns.js';
+import type { toys } from '../support/nouns/toys.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import type { Tenant } from '../support/start-app.js';
 
@@ -94,9 +95,9 @@ test('Define-2: the values of a record have the types of its fields', () => {
   const binding: RecordOf<typeof books>['binding'] = 'leather';
   // @ts-expect-error an int64 is a bigint
   const price: NewRecordOf<typeof books>['priceCents'] = 1;
-  // @ts-expect-error SPEC's name is required
-  const pet: NewRecordOf<typeof pets> = { categoryId: 1n };
-  expect([record.title, binding, price, pet]).toHaveLength(4);
+  // @ts-expect-error its name is required
+  const toy: NewRecordOf<typeof toys> = { categoryId: 1n };
+  expect([record.title, binding, price, toy]).toHaveLength(4);
   // @ts-expect-error an example is a value
   expect(choice({ a: 'A.' }, { example: 'b' }).example).toBe('b');
   // @ts-expect-error a default is a value
@@ -204,5 +205,5 @@ onEachDatabase(
       expect(after).toEqual(body);
     });
   },
-  { gateway: TESTED_GATEWAY },
+  { gateway: () => loadGateway(threeNouns) },
 );

@@ -43,10 +43,10 @@ afterAll(async () => {
   await app.stop();
 });
 
-/** The database answers nothing about pets, so that every list waits for a connection. */
+/** The database answers nothing about toys, so that every list waits for a connection. */
 async function overload(): Promise<RequestFlood> {
   const begun = lines.length;
-  await locks.query('LOCK TABLES pets WRITE');
+  await locks.query('LOCK TABLES toys WRITE');
   const started = new RequestFlood(app.url, {
     connections: CONNECTIONS,
     betweenMs: 50,
@@ -64,8 +64,8 @@ const headersOf = (token: string) => ({
 /** Lists through both doors, all of them different. */
 function listOf(index: number): { path: string } {
   const first = 1 + (index % 90);
-  if (index % 2 === 0) return { path: `/v1/pets?limit=${first}` };
-  return { path: `/graphql?query=${encodeURIComponent(`{ pets(first: ${first}) { nodes { id } } }`)}` };
+  if (index % 2 === 0) return { path: `/v1/toys?limit=${first}` };
+  return { path: `/graphql?query=${encodeURIComponent(`{ toys(first: ${first}) { nodes { id } } }`)}` };
 }
 
 /** The first refusal of the limit among requests that are sent at once. */
@@ -85,7 +85,7 @@ describe('during a flood', () => {
   });
 
   test('Overload-16: REST answers 503 unavailable, with Retry-After of 1 to 3 s', async () => {
-    const { status, headers, body } = await refusal('/v1/pets?limit=91', { origin: ORIGIN });
+    const { status, headers, body } = await refusal('/v1/toys?limit=91', { origin: ORIGIN });
     expect(status).toBe(503);
     expect(body).toEqual({ code: 'unavailable', message: MESSAGE, status: 503 });
     expect(headers.get('retry-after')).toMatch(/^[123]$/);
@@ -112,7 +112,7 @@ describe('during a flood', () => {
     const { token } = await app.tenant({ plan: 'PRO' });
     const remaining = async () => (await rest(app.url, '/v1/rate_limit', { token })).body.minute.remaining;
     const before = await remaining();
-    const sent = Array.from({ length: 60 }, () => rest(app.url, '/v1/pets?limit=92', { token }));
+    const sent = Array.from({ length: 60 }, () => rest(app.url, '/v1/toys?limit=92', { token }));
     const refused = (await Promise.all(sent)).filter(({ text }) => text.includes(MESSAGE));
     expect(refused.length).toBeGreaterThan(0);
     expect(before - (await remaining())).toBe(60 - refused.length);
@@ -120,7 +120,7 @@ describe('during a flood', () => {
 
   test('Overload-19: a key that is refused unknown is not looked up, and a valid one becomes known', async () => {
     const tokens = Array.from({ length: 60 }, newToken);
-    const sent = tokens.map(async (token) => ({ token, ...(await rest(app.url, '/v1/pets', { token })) }));
+    const sent = tokens.map(async (token) => ({ token, ...(await rest(app.url, '/v1/toys', { token })) }));
     const refused = (await Promise.all(sent)).filter(({ status }) => status === 503);
     expect(refused.length).toBeGreaterThan(0);
     expect(refused.filter(({ token }) => digests.has(digestOf(token)))).toEqual([]);
@@ -164,6 +164,6 @@ describe('during a flood', () => {
 
 test('Overload-23: with OVERLOAD=off there is no limit', async () => {
   const other = await startApp({ env: { OVERLOAD: 'off' }, onLog: (line) => lines.push(line) });
-  expect((await rest(other.url, '/v1/pets', { token: (await other.tenant()).token })).status).toBe(200);
+  expect((await rest(other.url, '/v1/toys', { token: (await other.tenant()).token })).status).toBe(200);
   await other.stop();
 });

@@ -70,7 +70,7 @@ describe(`three processes that share Redis and a database, on ${KIND}`, () => {
 
   const ask = (at: number, token: string) => {
     const { url } = gateways[at % 3] as GatewayProcess;
-    return at % 2 ? rest(url, '/v1/pets', { token }) : graphql(url, '{ pets { nodes { id } } }', { token });
+    return at % 2 ? rest(url, '/v1/toys', { token }) : graphql(url, '{ toys { nodes { id } } }', { token });
   };
 
   /** Resolves when the processes count together: each sees what the others have counted. */

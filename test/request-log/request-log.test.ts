@@ -41,7 +41,7 @@ async function read({ app, url }: TestApp, { token }: Pick<Tenant, 'token'>, arg
 }
 
 onEachDatabase((app) => {
-  const list = (token: string, query = '') => rest(app().url, `/v1/pets${query}`, { token });
+  const list = (token: string, query = '') => rest(app().url, `/v1/toys${query}`, { token });
   /** Each request is answered in its own second. */
   const next = () => {
     app().clock.now += 1_000;
@@ -49,8 +49,8 @@ onEachDatabase((app) => {
 
   test('Requests-11: a request is in the log under each spelling of its path', async () => {
     const { token } = await app().tenant();
-    const query = '{ pets(first: 1) { nodes { id } } }';
-    for (const path of ['/v%31/pets', '/v%31/nothing']) {
+    const query = '{ toys(first: 1) { nodes { id } } }';
+    for (const path of ['/v%31/toys', '/v%31/nothing']) {
       await rest(app().url, path, { token });
       next();
     }
@@ -72,15 +72,15 @@ onEachDatabase((app) => {
     await app().app.services.projects.change(TEST_ACTOR, slug, quota);
     app().clock.now = Math.ceil(app().clock.now / MINUTE_MS) * MINUTE_MS;
     const startedAt = app().clock.now;
-    const created = await rest(app().url, '/v1/pets', {
+    const created = await rest(app().url, '/v1/toys', {
       method: 'POST',
       token,
       body: { name: 'Rex', categoryId: 1 },
     });
     next();
-    const unknown = await rest(app().url, '/v1/pets/1', { token });
+    const unknown = await rest(app().url, '/v1/toys/1', { token });
     next();
-    await graphql(app().url, 'query Shelf { pets(first: 1) { nodes { id } } pet(id: "x") { id } }', {
+    await graphql(app().url, 'query Shelf { toys(first: 1) { nodes { id } } toy(id: "x") { id } }', {
       token,
     });
     next();
@@ -99,7 +99,7 @@ onEachDatabase((app) => {
         ...common,
         at: iso(startedAt + 3_000),
         door: 'REST',
-        operation: 'listPets',
+        operation: 'listToys',
         status: 429,
         code: 'RATE_LIMITED_MINUTE',
         outcome: 'REFUSED',
@@ -123,7 +123,7 @@ onEachDatabase((app) => {
         ...common,
         at: iso(startedAt + 1_000),
         door: 'REST',
-        operation: 'getPet',
+        operation: 'getToy',
         status: 404,
         code: 'NOT_FOUND',
         outcome: 'FAILED',
@@ -135,7 +135,7 @@ onEachDatabase((app) => {
         ...common,
         at: iso(startedAt),
         door: 'REST',
-        operation: 'createPet',
+        operation: 'createToy',
         status: 201,
         code: null,
         outcome: 'OK',
@@ -150,15 +150,15 @@ onEachDatabase((app) => {
   test('Requests-2: a filter selects by key, door, operation, status, outcome and request id, also combined', async () => {
     const tenant = await app().tenant();
     const { token, projectId, keyId } = tenant;
-    const wanted = { projectId, name: 'second', scopes: ['pets:read'], expiresAtMs: null } as const;
+    const wanted = { projectId, name: 'second', scopes: ['toys:read'], expiresAtMs: null } as const;
     const second = await app().app.services.apiKeys.create(TEST_ACTOR, {
       ...wanted,
       scopes: [...wanted.scopes],
     });
     await list(token);
     const bad = await list(second.token, '?limit=0');
-    await graphql(app().url, 'query Shelf { pets(first: 1) { nodes { id } } }', { token });
-    await rest(app().url, '/v1/pets/1', { token });
+    await graphql(app().url, 'query Shelf { toys(first: 1) { nodes { id } } }', { token });
+    await rest(app().url, '/v1/toys/1', { token });
     const found = async (filter: string) => {
       const { nodes } = await read(app(), tenant, `(filter: {${filter}})`);
       return nodes
@@ -169,18 +169,18 @@ onEachDatabase((app) => {
     const requestId = bad.headers.get('x-request-id');
     expect(await found(`keyId: "${second.key.id}"`)).toEqual(['INVALID_REQUEST']);
     expect(await found('door: GRAPHQL')).toEqual(['Shelf']);
-    expect(await found('operation: "listPets"')).toEqual(['INVALID_REQUEST', 'listPets']);
+    expect(await found('operation: "listToys"')).toEqual(['INVALID_REQUEST', 'listToys']);
     expect(await found('status: 404')).toEqual(['NOT_FOUND']);
     expect(await found('outcome: FAILED')).toEqual(['INVALID_REQUEST', 'NOT_FOUND']);
     expect(await found(`requestId: "${requestId}"`)).toEqual(['INVALID_REQUEST']);
-    expect(await found(`operation: "listPets", outcome: OK, keyId: "${keyId}"`)).toEqual(['listPets']);
+    expect(await found(`operation: "listToys", outcome: OK, keyId: "${keyId}"`)).toEqual(['listToys']);
     expect(await found('operation: null, outcome: null, keyId: null, status: 404')).toEqual(['NOT_FOUND']);
     for (const none of [
       'keyId: "x"',
       'keyId: "-1"',
       'outcome: REFUSED',
-      'operation: "listpets"',
-      'operation: "listPets "',
+      'operation: "listtoys"',
+      'operation: "listToys "',
       'requestId: "%"',
       'status: -1',
     ]) {
@@ -194,7 +194,7 @@ onEachDatabase((app) => {
       await list(tenant.token, sent % 2 === 0 ? '' : '?limit=0');
       next();
     }
-    const ok = (await read(app(), tenant, '(filter: {operation: "listPets"})')).nodes.map(({ id }) => id);
+    const ok = (await read(app(), tenant, '(filter: {operation: "listToys"})')).nodes.map(({ id }) => id);
     expect(ok).toHaveLength(7);
     const seen: string[] = [];
     let after = '';
@@ -202,7 +202,7 @@ onEachDatabase((app) => {
       const { nodes, pageInfo } = await read(
         app(),
         tenant,
-        `(first: 3, filter: {operation: "listPets"}${after})`,
+        `(first: 3, filter: {operation: "listToys"}${after})`,
       );
       expect(pageInfo).toMatchObject({ hasNextPage: page < 2, hasPreviousPage: page > 0 });
       seen.push(...nodes.map(({ id }) => id));
@@ -215,11 +215,11 @@ onEachDatabase((app) => {
       const { body } = await graphql(app().url, query, { token: tenant.token });
       return body.errors?.[0].extensions.errors?.[0].field;
     };
-    expect(await refused(`(filter: {operation: "listPets"}${after})`)).toBeUndefined();
+    expect(await refused(`(filter: {operation: "listToys"}${after})`)).toBeUndefined();
     const others = [
       after.replace(', ', '('),
       `(filter: {status: 200}${after}`,
-      `(filter: {operation: "getPet"}${after}`,
+      `(filter: {operation: "getToy"}${after}`,
     ];
     for (const other of [...others.map((args) => `${args})`), '(after: "x")']) {
       expect([other, await refused(other)]).toEqual([other, 'after']);
@@ -228,7 +228,7 @@ onEachDatabase((app) => {
   });
 
   test('Requests-4: a project sees only its own requests, and only a key with the scope keys reads them', async () => {
-    const [mine, theirs] = [await app().tenant(), await app().tenant({ scopes: ['pets:read', 'domains'] })];
+    const [mine, theirs] = [await app().tenant(), await app().tenant({ scopes: ['toys:read', 'domains'] })];
     await list(theirs.token);
     for (let sent = 0; sent < 60; sent += 1) await list(theirs.token, '?limit=0');
     const { nodes, leftOut } = await read(app(), mine, `(filter: {keyId: "${theirs.keyId}"})`);
@@ -244,7 +244,7 @@ onEachDatabase((app) => {
     const { token } = tenant;
     await Promise.all(Array.from({ length: 90 }, () => list(token)));
     await Promise.all(Array.from({ length: 30 }, (_, at) => list(token, at % 2 === 0 ? '?limit=0' : '')));
-    await Promise.all(Array.from({ length: 30 }, () => rest(app().url, '/v1/pets/1', { token })));
+    await Promise.all(Array.from({ length: 30 }, () => rest(app().url, '/v1/toys/1', { token })));
     const flood = await read(app(), tenant, '(first: 100)');
     const count = (outcome: string) => flood.nodes.filter((request) => request.outcome === outcome).length;
     expect([count('OK'), count('FAILED'), flood.leftOut]).toEqual([5, 45, 100]);
@@ -267,26 +267,26 @@ onEachDatabase((app) => {
       'user-agent': secret,
       cookie: secret,
     };
-    await rest(app().url, `/v1/pets?limit=${secret}`, { token, headers });
-    await rest(app().url, `/v1/pets/${token}`, { token, headers });
+    await rest(app().url, `/v1/toys?limit=${secret}`, { token, headers });
+    await rest(app().url, `/v1/toys/${token}`, { token, headers });
     await rest(app().url, `/v1/${secret}`, { token, headers });
-    await rest(app().url, '/v1/pets', { method: 'POST', token, headers, body: `{"name": "${secret}` });
-    await rest(app().url, '/v1/pets', {
+    await rest(app().url, '/v1/toys', { method: 'POST', token, headers, body: `{"name": "${secret}` });
+    await rest(app().url, '/v1/toys', {
       method: 'POST',
       token,
       headers,
       body: { name: secret, categoryId: secret },
     });
     const send = (body: unknown) => rest(app().url, '/graphql', { method: 'POST', token, headers, body });
-    await send({ query: 'query Named($id: ID!) { pet(id: $id) { name } }', variables: { id: secret } });
-    await send({ query: `query ${token} { pet(id: "${secret}") { ${secret}: name } }` });
-    await send({ query: `{ ${secret}: pet(id: "1") { id } }` });
+    await send({ query: 'query Named($id: ID!) { toy(id: $id) { name } }', variables: { id: secret } });
+    await send({ query: `query ${token} { toy(id: "${secret}") { ${secret}: name } }` });
+    await send({ query: `{ ${secret}: toy(id: "1") { id } }` });
     await send({ query: `query Named { ${secret} }` });
     await send({
-      query: `query Named { pets(first: 1, after: "${secret}") { nodes { id } } }`,
+      query: `query Named { toys(first: 1, after: "${secret}") { nodes { id } } }`,
       operationName: token,
     });
-    await send({ query: `query Named { pets { nodes { id } } }`, operationName: `${secret} ${secret}` });
+    await send({ query: `query Named { toys { nodes { id } } }`, operationName: `${secret} ${secret}` });
     await send({ query: secret, extensions: { persistedQuery: { version: 1, sha256Hash: secret } } });
     await send(secret);
     await app().app.services.requestWriter.flush(true);
@@ -333,7 +333,7 @@ onEachDatabase((app) => {
       leftOut: 10,
     });
     app().clock.now += HOUR_MS + MINUTE_MS;
-    const { nodes, leftOut } = await read(app(), tenant, '(filter: {operation: "listPets"})');
+    const { nodes, leftOut } = await read(app(), tenant, '(filter: {operation: "listToys"})');
     expect([nodes.length, leftOut]).toEqual([1, 0]);
 
     await app().app.services.requestRetention.deleteOldRows();
@@ -350,7 +350,7 @@ test('Requests-9: with REQUEST_LOG=off nothing is stored, and the log says so', 
   const running = await startApp({ env: { REQUEST_LOG: 'off' } });
   try {
     const tenant = await running.tenant();
-    await rest(running.url, '/v1/pets', { token: tenant.token });
+    await rest(running.url, '/v1/toys', { token: tenant.token });
     expect(await read(running, tenant)).toMatchObject({ nodes: [], leftOut: 0, isOn: false });
   } finally {
     await running.stop();
@@ -369,19 +369,19 @@ test('Requests-10: a killed process loses the requests of its last seconds, and 
   try {
     const first = await startGateway({ env });
     const token = await createTenant(database.url);
-    for (let sent = 0; sent < 5; sent += 1) await rest(first.url, '/v1/pets', { token });
-    const areStored = async () => (await count(first.url, token, 'listPets')) === 5;
+    for (let sent = 0; sent < 5; sent += 1) await rest(first.url, '/v1/toys', { token });
+    const areStored = async () => (await count(first.url, token, 'listToys')) === 5;
     // Each look is an operation, of which a key has 120 in a minute: every 20 ms they were spent after some seconds.
     await eventually('stored', areStored, 30_000, 600);
     await first.kill('SIGKILL');
 
     const second = await startGateway({ env });
-    expect(await count(second.url, token, 'listPets')).toBe(5);
-    await rest(second.url, '/v1/pets/1', { token });
+    expect(await count(second.url, token, 'listToys')).toBe(5);
+    await rest(second.url, '/v1/toys/1', { token });
     await second.kill('SIGTERM');
     await second.ended;
     const db = await Database.open(loadConfig({ DATABASE_URL: database.url }).database, DATABASE_SCHEMA);
-    expect(await db.repository(LoggedRequest).countBy({ operation: 'getPet' })).toBe(1);
+    expect(await db.repository(LoggedRequest).countBy({ operation: 'getToy' })).toBe(1);
     await db.close();
   } finally {
     await database.remove();

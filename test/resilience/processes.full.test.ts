@@ -6,9 +6,9 @@ import { eventually } from '../support/eventually.js';
 import { createTenant, type GatewayProcess, startGateway } from '../support/gateway-process.js';
 import { rest } from '../support/http/client.js';
 import { countedLimiter } from '../support/limiter/shared-limiter.js';
-import { type Habit, PetLoad } from '../support/pet-load.js';
 import { freePort } from '../support/servers/daemon.js';
 import { startRedis } from '../support/servers/redis.js';
+import { type Habit, ToyLoad } from '../support/toy-load.js';
 
 // Each promise that needs processes has one test here; the full tier tests them under load and faults.
 
@@ -35,7 +35,7 @@ test('Process-1: a process creates its schema and serves, and after SIGTERM answ
   await withGateways(database, [{ SHUTDOWN_SECONDS: '4' }], async ([gateway]) => {
     const { url, kill, ended, faults } = gateway as GatewayProcess;
     const token = await createTenant(database.url);
-    expect((await rest(url, '/v1/pets', { token })).body).toEqual([]);
+    expect((await rest(url, '/v1/toys', { token })).body).toEqual([]);
 
     const body = '{"name":"Late","categoryId":1}';
     const headers = {
@@ -44,7 +44,7 @@ test('Process-1: a process creates its schema and serves, and after SIGTERM answ
       'content-length': body.length,
       expect: '100-continue',
     };
-    const inFlight = request(`${url}/v1/pets`, { method: 'POST', headers });
+    const inFlight = request(`${url}/v1/toys`, { method: 'POST', headers });
     inFlight.flushHeaders();
     await once(inFlight, 'continue');
     await kill('SIGTERM');
@@ -58,19 +58,19 @@ test('Process-1: a process creates its schema and serves, and after SIGTERM answ
   });
 });
 
-test('Process-2: every acknowledged pet survives kill -9, and no Idempotency-Key makes two', async () => {
+test('Process-2: every acknowledged toy survives kill -9, and no Idempotency-Key makes two', async () => {
   const database = await createTestDatabase(anyDatabase());
   const env = { PORT: String(await freePort()) };
   await withGateways(database, [env], async (gateways) => {
     const [{ url, kill }] = gateways as [GatewayProcess];
     const habits: Habit[] = ['create', 'create with key', 'create', 'create with key'];
-    const load = new PetLoad(url, await createTenant(database.url), habits);
+    const load = new ToyLoad(url, await createTenant(database.url), habits);
     try {
-      await eventually('pets made', () => load.acknowledged.size >= 40);
+      await eventually('toys made', () => load.acknowledged.size >= 40);
       await kill('SIGKILL');
       gateways.push(await startGateway({ env: { DATABASE_URL: database.url, ...env } }));
       const wanted = load.acknowledged.size + 20;
-      await eventually('more pets made', () => load.acknowledged.size >= wanted);
+      await eventually('more toys made', () => load.acknowledged.size >= wanted);
       await load.settle();
       expect(load.failures.length).toBeGreaterThan(0);
       expect(await load.findings()).toEqual({ missing: [], duplicate: [] });
@@ -94,7 +94,7 @@ test('Process-3: two processes on Redis admit exactly the plan of a project', as
         const counts = async () => JSON.stringify(await Promise.all(limiters.map(({ read }) => read())));
         const before = await counts();
         const sent = Array.from({ length: 80 }, (_, at) =>
-          rest((gateways[at % 2] as GatewayProcess).url, '/v1/pets', { token }),
+          rest((gateways[at % 2] as GatewayProcess).url, '/v1/toys', { token }),
         );
         const answered = (await Promise.all(sent)).map(({ status }) => status);
         return minute() === began && (await counts()) === before && answered;

@@ -18,10 +18,10 @@ afterAll(async () => {
   await database.remove();
 });
 
-const PET = '{"name":"A","categoryId":1}';
-const get = (...headers: string[]) => request('GET /v1/pets HTTP/1.1', ...headers);
+const TOY = '{"name":"A","categoryId":1}';
+const get = (...headers: string[]) => request('GET /v1/toys HTTP/1.1', ...headers);
 const post = (...headers: string[]) =>
-  request('POST /v1/pets HTTP/1.1', 'Host: localhost', 'Content-Type: application/json', ...headers);
+  request('POST /v1/toys HTTP/1.1', 'Host: localhost', 'Content-Type: application/json', ...headers);
 const request = (line: string, ...headers: string[]) => keptAlive(line, ...headers, 'Connection: close');
 const endless = (line: string) =>
   request(line, 'Host: localhost', 'Content-Type: application/json', 'Content-Length: 90000');
@@ -40,12 +40,12 @@ const REFUSED: [what: string, sent: string, status: number][] = [
   ['an empty Host', get('Host:'), 400],
   [
     'absolute form for another host',
-    request('GET http://other.example/v1/pets HTTP/1.1', 'Host: localhost'),
+    request('GET http://other.example/v1/toys HTTP/1.1', 'Host: localhost'),
     400,
   ],
   [
     'absolute form for another scheme',
-    request('GET ftp://localhost/v1/pets HTTP/1.1', 'Host: localhost'),
+    request('GET ftp://localhost/v1/toys HTTP/1.1', 'Host: localhost'),
     400,
   ],
   ['CONNECT', request('CONNECT localhost:1 HTTP/1.1', 'Host: localhost'), 400],
@@ -58,8 +58,8 @@ const REFUSED: [what: string, sent: string, status: number][] = [
   ['a bare carriage return in a header', get('Host: localhost', 'X-A: 1\r2'), 400],
   ['a NUL in a header', get('Host: localhost', 'X-A: 1\0'), 400],
   ['no request line', 'nonsense\r\n\r\n', 400],
-  ['an unknown method', request('BREW /v1/pets HTTP/1.1', 'Host: localhost'), 400],
-  ['an unknown version', request('GET /v1/pets HTTP/3.7', 'Host: localhost'), 400],
+  ['an unknown method', request('BREW /v1/toys HTTP/1.1', 'Host: localhost'), 400],
+  ['an unknown version', request('GET /v1/toys HTTP/3.7', 'Host: localhost'), 400],
   ['a preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
   ['a TLS hello', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
   [
@@ -86,12 +86,12 @@ const REFUSED: [what: string, sent: string, status: number][] = [
   ['an unknown Transfer-Encoding', `${post('Transfer-Encoding: x, chunked')}0\r\n\r\n`, 400],
   [
     'a chunked body in HTTP/1.0',
-    `${request('POST /v1/pets HTTP/1.0', 'Content-Type: application/json', 'Transfer-Encoding: chunked')}0\r\n\r\n`,
+    `${request('POST /v1/toys HTTP/1.0', 'Content-Type: application/json', 'Transfer-Encoding: chunked')}0\r\n\r\n`,
     400,
   ],
   [
     'a request after an unknown Transfer-Encoding',
-    `${keptAlive('GET /v1/pets HTTP/1.1', 'Host: localhost', 'Transfer-Encoding: x, chunked')}0\r\n\r\n${get('Host: localhost')}`,
+    `${keptAlive('GET /v1/toys HTTP/1.1', 'Host: localhost', 'Transfer-Encoding: x, chunked')}0\r\n\r\n${get('Host: localhost')}`,
     400,
   ],
   ['two Authorization headers', get('Host: localhost', 'Authorization: Bearer other'), 400],
@@ -101,7 +101,7 @@ const REFUSED: [what: string, sent: string, status: number][] = [
   ['a chunk longer than its size', `${post('Transfer-Encoding: chunked')}2\r\n{}{}\r\n0\r\n\r\n`, 400],
   ['a chunk size beyond 64 bits', `${post('Transfer-Encoding: chunked')}fffffffffffffffff\r\n{}`, 400],
   ['a body of more than 100 KB', post('Content-Length: 200000'), 413],
-  ['a path with broken percent encoding', request('GET /v1/pets/%zz HTTP/1.1', 'Host: localhost'), 400],
+  ['a path with broken percent encoding', request('GET /v1/toys/%zz HTTP/1.1', 'Host: localhost'), 400],
   ['GET *', request('GET * HTTP/1.1', 'Host: localhost'), 400],
   ['an unknown path', request('GET /nowhere HTTP/1.1', 'Host: localhost'), 404],
   ['a body that never ends, at an unknown path', endless('POST /nowhere HTTP/1.1'), 404],
@@ -109,16 +109,16 @@ const REFUSED: [what: string, sent: string, status: number][] = [
 ];
 
 const SERVED: [what: string, sent: string, status: number][] = [
-  ['HTTP/1.0 without Host', request('GET /v1/pets HTTP/1.0'), 200],
-  ['HTTP/1.0 with Host', request('GET /v1/pets HTTP/1.0', 'Host: localhost'), 200],
+  ['HTTP/1.0 without Host', request('GET /v1/toys HTTP/1.0'), 200],
+  ['HTTP/1.0 with Host', request('GET /v1/toys HTTP/1.0', 'Host: localhost'), 200],
   [
     'absolute form for the host itself',
-    request('GET http://localhost/v1/pets HTTP/1.1', 'Host: localhost'),
+    request('GET http://localhost/v1/toys HTTP/1.1', 'Host: localhost'),
     200,
   ],
-  ['a chunked body', `${post('Transfer-Encoding: chunked')}1b\r\n${PET}\r\n0\r\n\r\n`, 201],
+  ['a chunked body', `${post('Transfer-Encoding: chunked')}1b\r\n${TOY}\r\n0\r\n\r\n`, 201],
   ['OPTIONS *', request('OPTIONS * HTTP/1.1', 'Host: localhost'), 200],
-  ['OPTIONS with a body that never ends', endless('OPTIONS /v1/pets HTTP/1.1'), 204],
+  ['OPTIONS with a body that never ends', endless('OPTIONS /v1/toys HTTP/1.1'), 204],
   ['OPTIONS with a body that never ends, without a door', endless('OPTIONS /healthz HTTP/1.1'), 204],
   ['100 headers', get('Host: localhost', ...many(97)), 200],
   ['an unknown expectation', get('Host: localhost', 'Expect: tea'), 200],
@@ -156,14 +156,14 @@ test.each([
 
 test('Reliability-17: 50 pipelined requests get 50 answers in their order', async () => {
   const ids = Array.from({ length: 50 }, (_, index) => String(index));
-  const lines = ids.map((id) => `GET /v1/pets/${id} HTTP/1.1`);
+  const lines = ids.map((id) => `GET /v1/toys/${id} HTTP/1.1`);
   const requests = lines.map((line, index) => (index < 49 ? keptAlive : request)(line, 'Host: localhost'));
   const answers = await exchange(requests.join(''));
-  expect(answers.map(({ body }) => /pet (\d+)/.exec(body)?.[1])).toEqual(ids);
+  expect(answers.map(({ body }) => /toy (\d+)/.exec(body)?.[1])).toEqual(ids);
 });
 
 test('Reliability-18: garbage after a request is refused after the answer to that request', async () => {
-  const answers = await exchange(`${keptAlive('GET /v1/pets HTTP/1.1', 'Host: localhost')}garbage\r\n\r\n`);
+  const answers = await exchange(`${keptAlive('GET /v1/toys HTTP/1.1', 'Host: localhost')}garbage\r\n\r\n`);
   expect(answers.map(({ status }) => status)).toEqual([200, 400]);
 });
 

@@ -8,7 +8,7 @@ import { createTenant, type GatewayProcess, startGateway } from '../support/gate
 import { type FaultProxy, startFaultProxy } from '../support/http/fault-proxy.js';
 import { KeepAliveClient } from '../support/http/keep-alive-client.js';
 import { testOnMysql } from '../support/on-databases.js';
-import { type Habit, PetLoad } from '../support/pet-load.js';
+import { type Habit, ToyLoad } from '../support/toy-load.js';
 
 const SHUTDOWN_SECONDS = 6;
 const KEPT_ALIVE = 40;
@@ -65,7 +65,7 @@ async function beginPost({ port }: GatewayProcess, token: string): Promise<() =>
     answer += text;
   });
   const head = [
-    'POST /v1/pets HTTP/1.1',
+    'POST /v1/toys HTTP/1.1',
     'Host: localhost',
     `Authorization: Bearer ${token}`,
     'Content-Type: application/json',
@@ -91,7 +91,7 @@ async function endsWithin(gateway: GatewayProcess, ms: number) {
 test('Reliability-3: SIGTERM under 40 kept-alive clients fails no request on a reused connection, and ends with 0 in time', () =>
   withGateway({}, async (gateway, token) => {
     const habits = Array.from({ length: KEPT_ALIVE }, (_, index): Habit => (index % 4 ? 'read' : 'create'));
-    const load = new PetLoad(gateway.url, token, habits);
+    const load = new ToyLoad(gateway.url, token, habits);
     await eventually('all clients at work', () => load.answers.length >= 5 * KEPT_ALIVE, 20_000);
     const toldAt = performance.now();
     await gateway.kill('SIGTERM');
@@ -126,7 +126,7 @@ testOnMysql.each(['while requests wait for it', 'while no request is in flight']
   'Reliability-14: SIGTERM ends with 0 in time although the database is silent, %s',
   (when) =>
     withGateway({ proxied: true }, async (gateway, token, proxy) => {
-      const load = new PetLoad(gateway.url, token, ['create', 'read', 'create', 'read']);
+      const load = new ToyLoad(gateway.url, token, ['create', 'read', 'create', 'read']);
       try {
         await eventually('at work', () => load.acknowledged.size >= 10);
         if (when === 'while no request is in flight') await load.settle();
@@ -143,7 +143,7 @@ testOnMysql.each(['while requests wait for it', 'while no request is in flight']
 test('Reliability-15: SIGINT ends an idle process in less than 1.5 s, with kept-alive connections or without', () =>
   withGateway({}, async (gateway, token) => {
     const client = new KeepAliveClient(gateway.url, token);
-    await client.send('/v1/pets');
+    await client.send('/v1/toys');
     await gateway.kill('SIGINT');
     expect(await endsWithin(gateway, 1_500)).toEqual({ code: 0, signal: null });
     client.close();
@@ -173,7 +173,7 @@ test.each([
   (LOG_FORMAT, first, last) =>
     withGateway({ env: { LOG_FORMAT, LOG_LEVEL: 'info' } }, async (gateway, token) => {
       const client = new KeepAliveClient(gateway.url, token);
-      await client.send('/v1/pets');
+      await client.send('/v1/toys');
       client.close();
       const finish = await beginPost(gateway, token);
       await gateway.kill('SIGINT');

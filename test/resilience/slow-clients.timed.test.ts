@@ -4,7 +4,7 @@ import { createTestDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
 import { createTenant, startGateway } from '../support/gateway-process.js';
 import { slowness } from '../support/own-time.js';
-import { type Habit, PetLoad } from '../support/pet-load.js';
+import { type Habit, ToyLoad } from '../support/toy-load.js';
 
 const CLOSED_WITHIN_MS = 15_000;
 const OF_EACH_KIND = 50;
@@ -25,14 +25,14 @@ test('Reliability-4: 300 slow or silent clients are closed in 15 s, and other cl
   const silence = { first: '', again: '' };
   const kinds: Slowness[] = [
     silence,
-    { first: 'GET /v1/pets HTTP/1.1\r\n', again: 'X-A: b\r\n' },
-    { first: `${post('/v1/pets', token)}Content-Length: 9000\r\n\r\n{`, again: ' ' },
+    { first: 'GET /v1/toys HTTP/1.1\r\n', again: 'X-A: b\r\n' },
+    { first: `${post('/v1/toys', token)}Content-Length: 9000\r\n\r\n{`, again: ' ' },
     { first: `${post('/graphql', token)}Content-Length: 9000\r\n\r\n{`, again: ' ' },
-    { first: `${post('/v1/pets', token)}Transfer-Encoding: chunked\r\n\r\n`, again: '1\r\n \r\n' },
-    { first: `${post('/v1/pets', 'none')}Content-Length: 9000\r\n\r\n{`, again: ' ' },
+    { first: `${post('/v1/toys', token)}Transfer-Encoding: chunked\r\n\r\n`, again: '1\r\n \r\n' },
+    { first: `${post('/v1/toys', 'none')}Content-Length: 9000\r\n\r\n{`, again: ' ' },
   ];
   const pace = await slowness();
-  const load = new PetLoad(gateway.url, token, OTHERS);
+  const load = new ToyLoad(gateway.url, token, OTHERS);
   try {
     const slow = await Promise.all(
       kinds.flatMap((kind) => Array.from({ length: OF_EACH_KIND }, () => slowClient(gateway.port, kind))),

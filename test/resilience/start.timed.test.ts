@@ -150,10 +150,10 @@ test('Start-6: with a database in memory the demo starts, and every id is exact'
   try {
     const [token] = /pk_[0-9A-Za-z]{33}/.exec(gateway.output()) ?? [];
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const listed = await fetch(`${gateway.url}/v1/pets?limit=100`, { headers });
+    const listed = await fetch(`${gateway.url}/v1/toys?limit=100`, { headers });
     expect(await listed.json()).toHaveLength(24);
     const body = '{"name":"Rex","categoryId":9223372036854775807}';
-    const created = await fetch(`${gateway.url}/v1/pets`, { method: 'POST', headers, body });
+    const created = await fetch(`${gateway.url}/v1/toys`, { method: 'POST', headers, body });
     expect(await created.text()).toContain('9223372036854775807');
     const read = await fetch(new URL(created.headers.get('location') ?? '', gateway.url), { headers });
     expect(await read.text()).toContain('"categoryId":9223372036854775807');

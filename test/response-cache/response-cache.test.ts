@@ -19,7 +19,7 @@ function requestAt(dataVersion: string | null) {
     keyId: 1n,
     projectId: 7n,
     quota: { perMinute: 60, perDay: null },
-    scopes: new Set(['pets:read']),
+    scopes: new Set(['toys:read']),
     rehearses: false,
     changesSinceMs: null,
   };
@@ -40,11 +40,11 @@ async function respond(cache: ResponseCache, version: string, text: string, made
 
 test('Cache-1: a response is cached when it is requested a second time, and only for the same reader', async () => {
   const cache = new ResponseCache();
-  await respond(cache, 'v1', '/pets', response('first'));
-  await respond(cache, 'v1', '/pets', response('second'));
-  const third = await respond(cache, 'v1', '/pets', response('third'));
+  await respond(cache, 'v1', '/toys', response('first'));
+  await respond(cache, 'v1', '/toys', response('second'));
+  const third = await respond(cache, 'v1', '/toys', response('third'));
   expect(third).toEqual({ answer: response('second'), isProduced: false });
-  expect((await respond(cache, 'v2', '/pets', response('other'))).isProduced).toBe(true);
+  expect((await respond(cache, 'v2', '/toys', response('other'))).isProduced).toBe(true);
   expect(cache.counts).toEqual({ hits: 1, shared: 0, misses: 3 });
 });
 
@@ -73,7 +73,7 @@ test('Cache-7: during a write no response is shared or cached', async () => {
     produced += 1;
     return response(String(produced));
   };
-  const ask = () => cache.respond(requestAt(null), '/pets', produce);
+  const ask = () => cache.respond(requestAt(null), '/toys', produce);
   await Promise.all([ask(), ask(), ask()]);
   await ask();
   expect(produced).toBe(4);

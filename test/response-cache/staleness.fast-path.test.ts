@@ -11,7 +11,7 @@ import { operations, persisted, type Request } from '../support/staleness/operat
 import { type Posted, post } from '../support/staleness/post.js';
 import { startApp, type TestApp } from '../support/start-app.js';
 
-const PETS = 7;
+const TOYS = 7;
 /** The first answer is Apollo's, the second is compiled, the fourth comes from memory. */
 const TIMES = 5;
 const FEWEST = 25;
@@ -23,23 +23,23 @@ describe('Staleness-6: the fast path answers byte for byte like Apollo', () => {
   let cursor: string;
   const ids: string[] = [];
   beforeAll(async () => {
-    running = await startApp({ onQuery: (sql) => (queries += Number(/ FROM pets /.test(sql))) });
+    running = await startApp({ onQuery: (sql) => (queries += Number(/ FROM toys /.test(sql))) });
     token = (await running.tenant()).token;
-    for (let made = 1; made <= PETS; made += 1) {
+    for (let made = 1; made <= TOYS; made += 1) {
       const status = made % 3 ? {} : { status: 'sold' };
-      const body = { name: `pet "${made}" \u2028 é`, categoryId: made, ...status };
-      const { body: pet } = await rest(running.url, '/v1/pets', { method: 'POST', token, body });
-      ids.push(String(pet.id));
+      const body = { name: `toy "${made}" \u2028 é`, categoryId: made, ...status };
+      const { body: toy } = await rest(running.url, '/v1/toys', { method: 'POST', token, body });
+      ids.push(String(toy.id));
     }
     cursor = await endCursorOf('');
   });
   afterAll(() => running.stop());
 
   async function endCursorOf(args: string): Promise<string> {
-    const { body } = await graphql(running.url, `{ pets(first: 3 ${args}) { pageInfo { endCursor } } }`, {
+    const { body } = await graphql(running.url, `{ toys(first: 3 ${args}) { pageInfo { endCursor } } }`, {
       token,
     });
-    return body.data.pets.pageInfo.endCursor;
+    return body.data.toys.pageInfo.endCursor;
   }
 
   /** Sends every request once without the fast path, then several times with it, and compares the answers. */
@@ -80,7 +80,7 @@ describe('Staleness-6: the fast path answers byte for byte like Apollo', () => {
   test('for lists of all orders and filters', async () => {
     const [a = '', b = ''] = [ids[1], ids[4]];
     const newest = await endCursorOf('orderBy: NEWEST');
-    const named = await endCursorOf('nameStartsWith: "pet"');
+    const named = await endCursorOf('nameStartsWith: "toy"');
     const { fast, fromMemory } = await compare(listOperations({ newest, named, ids: [a, b] }));
     expect(fast).toBeGreaterThanOrEqual(FEWEST);
     expect(fromMemory).toBeGreaterThanOrEqual(FEWEST);
@@ -98,7 +98,7 @@ test('FastPath-1: only a POST is answered from memory', async () => {
   const running = await startApp();
   try {
     const { token } = await running.tenant();
-    const body = JSON.stringify({ query: '{ pets { nodes { id } } }' });
+    const body = JSON.stringify({ query: '{ toys { nodes { id } } }' });
     const statuses: number[] = [];
     for (const method of ['POST', 'POST', 'POST', 'POST', 'PUT', 'PATCH', 'DELETE']) {
       const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
@@ -118,10 +118,10 @@ test('FastPath-5: a cached response makes no promise, through either door', asyn
     const { token } = await running.tenant();
     await once(socket, 'connect');
     const headers = `Host: localhost\r\nAuthorization: Bearer ${token}\r\n`;
-    const body = JSON.stringify({ query: '{ pets { nodes { id } } }' });
+    const body = JSON.stringify({ query: '{ toys { nodes { id } } }' });
     const ofBody = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
     const requests = [
-      `GET /v1/pets HTTP/1.1\r\n${headers}\r\n`,
+      `GET /v1/toys HTTP/1.1\r\n${headers}\r\n`,
       `POST /graphql HTTP/1.1\r\n${headers}${ofBody}\r\n${body}`,
     ];
     for (const request of requests) {
@@ -166,11 +166,11 @@ for (const kind of databaseKinds().filter((name) => name === 'mysql')) {
     const locker = await createConnection(database.url);
     try {
       const { token } = await running.tenant();
-      const list = { what: 'a list', body: JSON.stringify({ query: '{ pets { nodes { id } } }' }) };
+      const list = { what: 'a list', body: JSON.stringify({ query: '{ toys { nodes { id } } }' }) };
       for (let time = 0; time < 3; time += 1) await post(running.url, token, list);
       // After a write nothing is cached.
-      await rest(running.url, '/v1/pets', { method: 'POST', token, body: { name: 'Rex', categoryId: 1 } });
-      await locker.query('LOCK TABLES pets WRITE');
+      await rest(running.url, '/v1/toys', { method: 'POST', token, body: { name: 'Rex', categoryId: 1 } });
+      await locker.query('LOCK TABLES toys WRITE');
       const answers = await Promise.all(Array.from({ length: 20 }, () => post(running.url, token, list)));
       const said = answers.map(({ status, body }) => [status, JSON.parse(body).errors[0].message]);
       expect(new Set(said.map(String)).size).toBe(1);

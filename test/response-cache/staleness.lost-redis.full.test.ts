@@ -41,15 +41,15 @@ test('Staleness-7: a write acknowledged by a process that has lost Redis is seen
   const { port } = writer.http.server.address() as AddressInfo;
   const { token } = await reader.tenant();
   const names = async () => {
-    const { body } = await rest(reader.url, '/v1/pets', { token });
+    const { body } = await rest(reader.url, '/v1/toys', { token });
     return body.map(({ name }: { name: string }) => name);
   };
   const wanted: string[] = [];
   await network.set('reset');
   for (let round = 1; round <= ROUNDS; round += 1) {
     for (let times = 0; times < 3; times += 1) expect(await names()).toEqual(wanted);
-    const body = { name: `pet-${round}`, categoryId: 1 };
-    const { status } = await rest(`http://127.0.0.1:${port}`, '/v1/pets', { method: 'POST', token, body });
+    const body = { name: `toy-${round}`, categoryId: 1 };
+    const { status } = await rest(`http://127.0.0.1:${port}`, '/v1/toys', { method: 'POST', token, body });
     expect(status).toBe(201);
     wanted.push(body.name);
     expect(await names()).toEqual(wanted);

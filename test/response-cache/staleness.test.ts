@@ -7,7 +7,8 @@ import { anyDatabase, databaseKinds } from '../support/databases.js';
 import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 import { graphql, rest } from '../support/http/client.js';
 import { isLongRun } from '../support/long-run.js';
-import { Pet, petServiceOf } from '../support/nouns/pet.js';
+import { serviceOf } from '../support/nouns/services.js';
+import { Toy } from '../support/nouns/toys.js';
 import { StalenessLoad } from '../support/staleness/load.js';
 import { report } from '../support/staleness/report.js';
 import { violationsOf } from '../support/staleness/violations.js';
@@ -15,13 +16,13 @@ import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../support/star
 
 const OPERATIONS = isLongRun ? 3_000 : 1_000;
 const AT_ONCE = 50;
-const OPERATION = '{ pets(first: 50) { nodes { id name } } }';
+const OPERATION = '{ toys(first: 50) { nodes { id name } } }';
 /** A statement may hold several lists. */
-const LIST = /SELECT (?:(?!SELECT).)* FROM pets WHERE/g;
+const LIST = /SELECT (?:(?!SELECT).)* FROM toys WHERE/g;
 
 interface Door {
   door: string;
-  /** The status, and the names of the pets or the code of the error. */
+  /** The status, and the names of the toys or the code of the error. */
   ask(url: string, token: string): Promise<{ status: number; names?: string[]; code?: string }>;
 }
 
@@ -29,7 +30,7 @@ const DOORS: Door[] = [
   {
     door: 'REST',
     ask: async (url, token) => {
-      const { status, body } = await rest(url, '/v1/pets?limit=50', { token });
+      const { status, body } = await rest(url, '/v1/toys?limit=50', { token });
       return status === 200 ? { status, names: namesOf(body) } : { status, code: body.code };
     },
   },
@@ -40,7 +41,7 @@ const DOORS: Door[] = [
       const [error] = body.errors ?? [];
       return error
         ? { status, code: error.extensions.code.toLowerCase() }
-        : { status, names: namesOf(body.data.pets.nodes) };
+        : { status, names: namesOf(body.data.toys.nodes) };
     },
   },
 ];
@@ -92,10 +93,10 @@ describe.each(DOORS)('at $door', ({ ask }) => {
   test(`Staleness-3: a write that was not announced is seen after ${VERSION_MS} ms`, () =>
     started(async (running) => {
       const tenant = await running.tenant();
-      await petServiceOf(running).create(...petOf(tenant, 'announced'));
+      await serviceOf(running).create(...toyOf(tenant, 'announced'));
       await warm(running, tenant);
       const other = await Database.open(running.config.database, DATABASE_SCHEMA);
-      await other.repository(Pet).insert({
+      await other.repository(Toy).insert({
         projectId: tenant.projectId,
         id: 9n,
         name: 'silent',
@@ -104,7 +105,7 @@ describe.each(DOORS)('at $door', ({ ask }) => {
         createdAtMs: 1,
       });
       await other.close();
-      // The missing pet shows that the next answer comes from memory.
+      // The missing toy shows that the next answer comes from memory.
       expect(await asked(running, tenant)).toEqual({ status: 200, names: ['announced'] });
       running.clock.now += VERSION_MS;
       expect(await asked(running, tenant)).toEqual({ status: 200, names: ['silent', 'announced'] });
@@ -113,7 +114,7 @@ describe.each(DOORS)('at $door', ({ ask }) => {
   test('Staleness-4: projects share no answer, and a key without the scope is refused an answer that is cached for another key', () =>
     started(async (running, sent) => {
       const tenants = [await running.tenant(), await running.tenant()] as const;
-      for (const tenant of tenants) await petServiceOf(running).create(...petOf(tenant, tenant.slug));
+      for (const tenant of tenants) await serviceOf(running).create(...toyOf(tenant, tenant.slug));
       for (const tenant of tenants) await warm(running, tenant);
       const before = sent.length;
       for (const tenant of tenants)
@@ -126,10 +127,10 @@ describe.each(DOORS)('at $door', ({ ask }) => {
           token: (await running.app.services.apiKeys.create(TEST_ACTOR, wanted)).token,
         };
       };
-      const writer = await keyWith(['pets:write']);
+      const writer = await keyWith(['toys:write']);
       const forbidden = await asked(running, writer);
       expect(forbidden.code).toBe('forbidden');
-      expect(await asked(running, await keyWith(['pets:read']))).toEqual({
+      expect(await asked(running, await keyWith(['toys:read']))).toEqual({
         status: 200,
         names: [tenants[0].slug],
       });
@@ -140,7 +141,7 @@ describe.each(DOORS)('at $door', ({ ask }) => {
   test(`Staleness-5: ${AT_ONCE} simultaneous equal requests are one query`, () =>
     started(async (running, sent) => {
       const tenant = await running.tenant();
-      await petServiceOf(running).create(...petOf(tenant, 'one'));
+      await serviceOf(running).create(...toyOf(tenant, 'one'));
       await warm(running, tenant);
       running.clock.now += VERSION_MS;
       const before = sent.length;
@@ -152,7 +153,7 @@ describe.each(DOORS)('at $door', ({ ask }) => {
   test('Staleness-8: when that query fails, each of them is refused, and the next request is answered', () =>
     started(async (running, _, fail) => {
       const tenant = await running.tenant();
-      await petServiceOf(running).create(...petOf(tenant, 'one'));
+      await serviceOf(running).create(...toyOf(tenant, 'one'));
       await warm(running, tenant);
       running.clock.now += VERSION_MS;
       fail.next = true;
@@ -163,10 +164,10 @@ describe.each(DOORS)('at $door', ({ ask }) => {
     }));
 });
 
-function petOf(tenant: Tenant, name: string) {
+function toyOf(tenant: Tenant, name: string) {
   return [callAs(tenant), { name, categoryId: 1n, status: null }] as const;
 }
 
-function namesOf(pets: { name: string }[]): string[] {
-  return pets.map(({ name }) => name);
+function namesOf(toys: { name: string }[]): string[] {
+  return toys.map(({ name }) => name);
 }

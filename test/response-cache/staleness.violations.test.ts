@@ -6,7 +6,7 @@ const LATER = DECIDED_MS + 1_000;
 
 const write = (value: number, begunAt: number, endedAt: number, isAcknowledged = true): Write => ({
   isDeletion: false,
-  pet: 'rex',
+  toy: 'rex',
   value,
   begunAt,
   endedAt,
@@ -35,7 +35,7 @@ test.each<[string, Read[]]>([
   ['a write that was never acknowledged, seen or not', [read(3, 61), read(2, 62)]],
   ['such a write seen by all reads in the end', [read(2, 70), read(3, LATER), read(3, LATER + 9)]],
   ['such a write seen by no read in the end', [read(3, 70), read(2, LATER), read(2, LATER + 9)]],
-  ['a pet that is not on a page of several', [read(null, 45, false)]],
+  ['a toy that is not on a page of several', [read(null, 45, false)]],
 ])('Staleness-9: the checker finds nothing wrong with %s', (_, reads) => {
   expect(violationsOf({ writes: WRITES, reads })).toEqual([]);
 });
@@ -43,7 +43,7 @@ test.each<[string, Read[]]>([
 test.each<[string, Read[], string[]]>([
   ['a value older than the latest acknowledged', [read(1, 41)], ['stale']],
   ['an older value after the newer one was seen', [read(2, 41), read(1, 42)], ['stale']],
-  ['an acknowledged pet that is not there', [read(null, 21)], ['missing']],
+  ['an acknowledged toy that is not there', [read(null, 21)], ['missing']],
   ['a value whose write has not begun', [read(2, 20)], ['from the future']],
   ['a value that was never written', [read(7, 45)], ['unknown']],
   ['a lost write that some reads keep seeing', [read(3, LATER), read(2, LATER + 9)], ['undecided']],
@@ -52,14 +52,14 @@ test.each<[string, Read[], string[]]>([
   expect(kinds({ writes: WRITES, reads })).toEqual(expected);
 });
 
-test('Staleness-11: the checker finds a pet that was never created', () => {
+test('Staleness-11: the checker finds a toy that was never created', () => {
   expect(kinds({ writes: [], reads: [read(1, 10)] })).toEqual(['unknown']);
 });
 
 test('Staleness-12: the checker names the read, what it saw, and the write that it should have seen', () => {
   const late = read(1, 41);
   expect(violationsOf({ writes: WRITES, reads: [late] })).toEqual([
-    { kind: 'stale', pet: 'rex', read: late, seen: 1, write: CHANGED },
+    { kind: 'stale', toy: 'rex', read: late, seen: 1, write: CHANGED },
   ]);
 });
 
@@ -68,10 +68,10 @@ describe('Staleness-13: the checker knows deletions', () => {
   const LOST_DELETION = { ...LOST, isDeletion: true };
 
   test.each<[string, Write[], Read[], string[]]>([
-    ['a pet that is there or not while it is deleted', [CREATED, DELETED], [read(1, 32), read(null, 33)], []],
-    ['no pet after its deletion', [CREATED, DELETED], [read(null, 41)], []],
-    ['a deleted pet', [CREATED, DELETED], [read(1, 41)], ['stale']],
-    ['no pet before its deletion began', [CREATED, DELETED], [read(null, 21)], ['missing']],
+    ['a toy that is there or not while it is deleted', [CREATED, DELETED], [read(1, 32), read(null, 33)], []],
+    ['no toy after its deletion', [CREATED, DELETED], [read(null, 41)], []],
+    ['a deleted toy', [CREATED, DELETED], [read(1, 41)], ['stale']],
+    ['no toy before its deletion began', [CREATED, DELETED], [read(null, 21)], ['missing']],
     [
       'a lost deletion, seen by all reads',
       [CREATED, LOST_DELETION],

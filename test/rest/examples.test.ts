@@ -36,9 +36,9 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const REQUESTS: Record<string, { path: string; method?: string; body?: unknown }> = {
-  listPets: { path: '/v1/pets' },
-  createPet: { path: '/v1/pets', method: 'POST', body: { name: 'Rex', categoryId: 3 } },
-  getPet: { path: '/v1/pets/4711' },
+  listToys: { path: '/v1/toys' },
+  createToy: { path: '/v1/toys', method: 'POST', body: { name: 'Rex', categoryId: 3 } },
+  getToy: { path: '/v1/toys/4711' },
   getRateLimit: { path: '/v1/rate_limit' },
   getOpenApi: { path: '/v1/openapi.json' },
   getPostman: { path: '/v1/postman.json' },
@@ -62,7 +62,7 @@ async function provoke(operationId: string, code: ErrorCode): Promise<unknown> {
   const send = async (to: string, how: Parameters<typeof rest>[2]) => (await rest(app.url, to, how)).body;
   const rehearse = async (header: string) => {
     const { projectId } = owner;
-    const wanted = { projectId, name: 'rehearsal', scopes: ['pets:read', 'pets:write'] as const };
+    const wanted = { projectId, name: 'rehearsal', scopes: ['toys:read', 'toys:write'] as const };
     const made = await app.app.services.apiKeys.create(TEST_ACTOR, {
       ...wanted,
       expiresAtMs: null,
@@ -72,13 +72,13 @@ async function provoke(operationId: string, code: ErrorCode): Promise<unknown> {
   };
   switch (code) {
     case 'invalid_request':
-      if (operationId === 'listPets') return send(`${path}?limit=&status=`, asOwner);
-      if (operationId === 'createPet') return send(path, { ...asOwner, body: {} });
+      if (operationId === 'listToys') return send(`${path}?limit=&status=`, asOwner);
+      if (operationId === 'createToy') return send(path, { ...asOwner, body: {} });
       return JSON.parse((await plain(app, 'localhost', `${path}%`)).text);
     case 'unauthorized':
       return send(path, init);
     case 'forbidden': {
-      const scopes = operationId === 'createPet' ? (['pets:read'] as const) : (['pets:write'] as const);
+      const scopes = operationId === 'createToy' ? (['toys:read'] as const) : (['toys:write'] as const);
       return send(path, { ...init, token: (await app.tenant({ scopes })).token });
     }
     case 'not_acceptable':
@@ -149,30 +149,30 @@ test.each(Object.keys(REQUESTS))(
 
 test('Examples-2: each example of a request is accepted, and the gateway answers with the example beside it', async () => {
   const { token } = await app.tenant({ plan: 'FREE' });
-  const create = operations.find(({ operationId }) => operationId === 'createPet') as Operation;
-  const list = operations.find(({ operationId }) => operationId === 'listPets') as Operation;
-  expect((await rest(app.url, '/v1/pets', { token })).body).toEqual(
+  const create = operations.find(({ operationId }) => operationId === 'createToy') as Operation;
+  const list = operations.find(({ operationId }) => operationId === 'listToys') as Operation;
+  expect((await rest(app.url, '/v1/toys', { token })).body).toEqual(
     list.responses['200']?.content?.['application/json'].examples?.empty?.value,
   );
   const bodies = Object.values(create.requestBody?.content['application/json'].examples ?? {});
   const created = [];
   for (const { value } of bodies) {
-    const { status, body } = await rest(app.url, '/v1/pets', { method: 'POST', token, body: value });
+    const { status, body } = await rest(app.url, '/v1/toys', { method: 'POST', token, body: value });
     expect([status, body]).toEqual([201, { id: expect.anything(), ...(value as object) }]);
     created.push(body);
   }
-  const shown = (await rest(app.url, '/v1/pets', { token })).body;
+  const shown = (await rest(app.url, '/v1/toys', { token })).body;
   expect(shown).toEqual(created);
   const page = list.responses['200']?.content?.['application/json'].examples?.page?.value as { id: number }[];
-  expect(page.map(({ id: _, ...pet }) => pet)).toEqual(bodies.map(({ value }) => value));
-  expect(page.map((pet) => Object.keys(pet))).toEqual(shown.map(Object.keys));
-  const pet = create.responses['201']?.content?.['application/json'].examples?.pet?.value;
-  expect(pet).toEqual(page[0]);
+  expect(page.map(({ id: _, ...toy }) => toy)).toEqual(bodies.map(({ value }) => value));
+  expect(page.map((toy) => Object.keys(toy))).toEqual(shown.map(Object.keys));
+  const toy = create.responses['201']?.content?.['application/json'].examples?.whole?.value;
+  expect(toy).toEqual(page[0]);
 });
 
 test('Examples-3: the example of the remaining quota has the fields and the numbers of the plan FREE', async () => {
   const { token } = await app.tenant({ plan: 'FREE' });
-  await rest(app.url, '/v1/pets', { token });
+  await rest(app.url, '/v1/toys', { token });
   const { body } = await rest(app.url, '/v1/rate_limit', { token });
   const operation = operations.find(({ operationId }) => operationId === 'getRateLimit') as Operation;
   const example = operation.responses['200']?.content?.['application/json'].examples?.standing?.value;
@@ -221,7 +221,7 @@ test('Examples-4: each example of a body and of a header fits its schema, and ev
   expect(compared).toBeGreaterThan(100);
 });
 
-test.each(['listPets', 'getRateLimit', ...FILES])(
+test.each(['listToys', 'getRateLimit', ...FILES])(
   'Examples-5: the headers of the 429 of %s are what the gateway sends beside the first example of its body',
   async (operationId) => {
     const { responses } = operations.find((one) => one.operationId === operationId) as Operation;
@@ -229,7 +229,7 @@ test.each(['listPets', 'getRateLimit', ...FILES])(
     const { body: document } = await rest(app.url, '/v1/openapi.json');
     const limited = await startApp({ now: NOW });
     const { token } = await limited.tenant({ plan: 'FREE' });
-    const how = operationId === 'listPets' ? { token } : {};
+    const how = operationId === 'listToys' ? { token } : {};
     const { path } = REQUESTS[operationId] as { path: string };
     const [quota, spent] = FILES.includes(operationId) ? [600, '/nothing'] : [60, path];
     await Promise.all(Array.from({ length: quota }, () => rest(limited.url, spent, how)));

@@ -10,7 +10,7 @@ onAnyDatabase((app, kind) => {
   });
   const get = (path: string, headers = {}) => rest(app().url, path, { token: tenant.token, headers });
 
-  test.each(['/v1/pets?limit=1', '/v1/openapi.json', '/', '/graphiql', '/v1/docs'])(
+  test.each(['/v1/toys?limit=1', '/v1/openapi.json', '/', '/graphiql', '/v1/docs'])(
     'RFC9110-7: HEAD %s answers as GET does, without a body: 200, and 304 to a client that has it',
     async (path) => {
       const head = (headers = {}) =>
@@ -31,7 +31,7 @@ onAnyDatabase((app, kind) => {
   );
 
   test('RFC9110-3: OPTIONS needs no key and lists Allow; other methods answer 405 with Allow', async () => {
-    const expected = { '/v1/pets': 'GET, HEAD, POST, OPTIONS', '/v1/pets/1': 'GET, HEAD, OPTIONS' };
+    const expected = { '/v1/toys': 'GET, HEAD, POST, OPTIONS', '/v1/toys/1': 'GET, HEAD, OPTIONS' };
     for (const [path, allow] of Object.entries(expected)) {
       const options = await rest(app().url, path, { method: 'OPTIONS' });
       expect([options.status, options.headers.get('allow')]).toEqual([204, allow]);
@@ -55,9 +55,9 @@ onAnyDatabase((app, kind) => {
       'application/json;charset="UTF-8"',
     ];
     for (const accept of served) {
-      expect([accept, (await get('/v1/pets?limit=1', { accept })).status]).toEqual([accept, 200]);
+      expect([accept, (await get('/v1/toys?limit=1', { accept })).status]).toEqual([accept, 200]);
     }
-    const refused = await get('/v1/pets', { accept: 'text/html' });
+    const refused = await get('/v1/toys', { accept: 'text/html' });
     expect([refused.status, refused.body.code]).toEqual([406, 'not_acceptable']);
   });
 
@@ -66,10 +66,10 @@ onAnyDatabase((app, kind) => {
       '/v1',
       '/v1/',
       '/v1/nope',
-      '/v1/pets/1/2',
+      '/v1/toys/1/2',
       '/nope',
-      '/v1/pets/',
-      `/v1/pets/${'1'.repeat(300)}`,
+      '/v1/toys/',
+      `/v1/toys/${'1'.repeat(300)}`,
     ]) {
       const missing = await get(path);
       expect([path, missing.status, missing.body.code]).toEqual([path, 404, 'not_found']);
@@ -79,7 +79,7 @@ onAnyDatabase((app, kind) => {
 
   test('CORS-1: a page of Apollo Studio may send requests and read every header; another origin may not', async () => {
     const preflight = (origin: string) =>
-      rest(app().url, '/v1/pets', {
+      rest(app().url, '/v1/toys', {
         method: 'OPTIONS',
         headers: {
           origin,
@@ -92,7 +92,7 @@ onAnyDatabase((app, kind) => {
     expect(allowed.headers.get('access-control-allow-origin')).toBe('https://studio.apollographql.com');
     expect(allowed.headers.get('access-control-allow-headers')).toBe('authorization,idempotency-key');
     expect((await preflight('https://evil.example')).headers.get('access-control-allow-origin')).toBeNull();
-    const read = await get('/v1/pets?limit=1', { origin: 'https://studio.apollographql.com' });
+    const read = await get('/v1/toys?limit=1', { origin: 'https://studio.apollographql.com' });
     const exposed = read.headers.get('access-control-expose-headers') ?? '';
     for (const name of ['ETag', 'Link', 'Location', 'Retry-After', 'Deprecation', 'Sunset', 'X-Request-Id']) {
       expect(exposed).toContain(name);
@@ -109,7 +109,7 @@ onAnyDatabase((app, kind) => {
       return [status, body];
     };
     const error = { code: 'not_found', message: 'There is nothing at this path.', status: 404 };
-    for (const path of ['/v1/nope', '/v1/pets/1/2', '/nope']) {
+    for (const path of ['/v1/nope', '/v1/toys/1/2', '/nope']) {
       expect([path, ...(await preflight(path))]).toEqual([path, 404, error]);
     }
     const extensions = { code: 'NOT_FOUND', status: 404 };
@@ -123,7 +123,7 @@ onAnyDatabase((app, kind) => {
     const origins = ['https://one.example', 'https://two.example:8443'];
     const open = await startApp({ kind, env: { CORS_ORIGINS: origins.join(',') } });
     const ask = async (origin: string, method: string) => {
-      const { headers } = await rest(open.url, '/v1/pets', { method, headers: { origin } });
+      const { headers } = await rest(open.url, '/v1/toys', { method, headers: { origin } });
       const [allowed, vary] = ['access-control-allow-origin', 'vary'].map((name) => headers.get(name));
       return { allowed, varies: vary?.split(', ').includes('Origin'), headers };
     };

@@ -5,11 +5,14 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { parse } from 'lossless-json';
+import type { Gateway } from '../../src/app/gateway.js';
 import { Output } from '../../src/cli/output.js';
 import { runProgram } from '../../src/cli/program.js';
-import petstoreGateway from '../../src/petstore.js';
+import toysGateway from './gateway/toys-gateway.js';
 
 export const MAIN = resolve('dist/src/cli/main.js');
+/** Its package.json names the gateway of the tests. */
+export const FOLDER = resolve('test/support/gateway');
 /** The Node flags of `npm run petstore`. */
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
 const NODE_FLAGS: string[] = scripts.petstore.split(' ').filter((word: string) => word.startsWith('--'));
@@ -36,9 +39,9 @@ interface RunOptions {
   onStart?: (child: ChildProcess) => void;
 }
 
-/** Runs the built `petstore` in a separate process, as a user does. */
+/** Runs the built `petstore` in a separate process, as a user does in the folder of the tests' gateway. */
 export function petstore(args: string[], options: RunOptions = {}): Promise<Ended> {
-  const { databaseUrl, cwd, input = '', env = {}, isUnprivileged = false, onStart } = options;
+  const { databaseUrl, cwd = FOLDER, input = '', env = {}, isUnprivileged = false, onStart } = options;
   const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args], {
     cwd,
     ...(isUnprivileged && process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}),
@@ -65,12 +68,16 @@ export function petstore(args: string[], options: RunOptions = {}): Promise<Ende
 /** A new folder with the gateway's package.json above it: `petstore` finds it from there. */
 export async function workFolder(): Promise<string> {
   const above = await mkdtemp(join(tmpdir(), 'petstore-test-'));
-  const manifest = { petstore: { gateway: resolve('dist/src/petstore.js') } };
+  const manifest = { petstore: { gateway: resolve('dist/test/support/gateway/toys-gateway.js') } };
   await writeFile(join(above, 'package.json'), JSON.stringify(manifest));
   await chmod(above, 0o755);
   const folder = join(above, 'work');
   await mkdir(folder);
   return folder;
+}
+
+interface HereOptions extends Pick<RunOptions, 'databaseUrl' | 'env' | 'input'> {
+  gateway?: Gateway;
 }
 
 let lastRun: Promise<unknown> = Promise.resolve();
@@ -82,7 +89,7 @@ let lastRun: Promise<unknown> = Promise.resolve();
  */
 export function petstoreHere(
   args: string[],
-  { databaseUrl, env = {}, input = '' }: Pick<RunOptions, 'databaseUrl' | 'env' | 'input'> = {},
+  { databaseUrl, env = {}, input = '', gateway = toysGateway }: HereOptions = {},
 ): Promise<Ended> {
   const settings = { ...env, ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }) };
   const run = lastRun.then(async () => {
@@ -96,7 +103,7 @@ export function petstoreHere(
     process.env = { ...before, ...settings };
     try {
       return ended(
-        await runProgram(petstoreGateway, args, output, Readable.from([Buffer.from(input)])),
+        await runProgram(gateway, args, output, Readable.from([Buffer.from(input)])),
         stdout,
         stderr,
       );

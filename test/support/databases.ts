@@ -75,8 +75,8 @@ export async function lockWrites(
   const other = await createConnection(target.url.replace(/^mariadb:/, 'mysql:'));
   await other.query('START TRANSACTION');
   const ids = projectIds.map(String);
-  // The gap behind the newest pet is locked, too.
-  await other.query('SELECT * FROM pets WHERE project_id IN (?) FOR UPDATE', [ids]);
+  // The gap behind the newest toy is locked, too.
+  await other.query('SELECT * FROM toys WHERE project_id IN (?) FOR UPDATE', [ids]);
   await other.query('SELECT * FROM projects WHERE id IN (?) FOR UPDATE', [ids]);
   return () => other.end();
 }

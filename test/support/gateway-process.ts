@@ -7,7 +7,7 @@ import type { Plan } from '../../src/tenants/projects/plans.js';
 import { eventually } from './eventually.js';
 import { createServices, DATABASE_SCHEMA, SCOPES } from './gateway/tested-gateway.js';
 
-const MAIN = resolve(import.meta.dirname, '../../dist/src/main.js');
+const MAIN = resolve('dist/test/support/gateway/main.js');
 /** A quota that these tests never spend, because they do not test quotas. */
 const QUOTA = 1_000_000_000;
 const LOG_OPENS_AFTER_MS = 15_000;
@@ -18,7 +18,7 @@ interface Ending {
   signal: NodeJS.Signals | null;
 }
 
-/** The built gateway in a separate process, as `npm start` runs it. */
+/** The built gateway of the tests in a separate process, as `npm start` runs the petstore. */
 export interface GatewayProcess {
   /** `http://127.0.0.1:<port>`; throws before the process has printed its address. */
   readonly url: string;

@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
+import type { LoadedGateway } from '../../src/app/gateway.js';
 import { anyDatabase, type DatabaseKind, databaseKinds } from './databases.js';
+import { GATEWAY } from './gateway/tested-gateway.js';
 import { startApp, type TestApp } from './start-app.js';
 
-type Options = Pick<NonNullable<Parameters<typeof startApp>[0]>, 'now' | 'gateway'>;
+interface Options {
+  now?: number;
+  gateway?: LoadedGateway | (() => Promise<LoadedGateway>);
+}
 type Define = (app: () => TestApp, kind: DatabaseKind) => void;
 
 /** Runs the same tests on an app of each database; `app()` returns the current one. */
@@ -15,11 +20,12 @@ export function onAnyDatabase(define: Define, options: Options = {}): void {
   onDatabase(anyDatabase(), define, options);
 }
 
-function onDatabase(kind: DatabaseKind, define: Define, options: Options): void {
+function onDatabase(kind: DatabaseKind, define: Define, { gateway = GATEWAY, ...options }: Options): void {
   describe(`on ${kind}`, () => {
     let running: TestApp;
     beforeAll(async () => {
-      running = await startApp({ kind, ...options });
+      const loaded = typeof gateway === 'function' ? await gateway() : gateway;
+      running = await startApp({ kind, gateway: loaded, ...options });
     });
     afterAll(() => running.stop());
     define(() => running, kind);

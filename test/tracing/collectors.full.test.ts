@@ -85,7 +85,7 @@ describe('a collector that cannot take spans', () => {
       env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, METRICS_PORT: String(port) },
     });
     const { token } = await app.tenant();
-    for (let at = 0; at < 50; at += 1) expect((await rest(app.url, '/v1/pets', { token })).status).toBe(200);
+    for (let at = 0; at < 50; at += 1) expect((await rest(app.url, '/v1/toys', { token })).status).toBe(200);
     collector.mood = 'refuses';
     await eventually('dropped spans', async () => {
       const { text } = await rest(`http://127.0.0.1:${port}`, '/metrics');
@@ -213,7 +213,7 @@ test('Tracing-14: without a collector a process loads nothing of tracing', async
       env: { DATABASE_URL: 'sqlite::memory:', SHUTDOWN_SECONDS: '2', ...env },
       nodeArgs: ['--import', PROBE],
     });
-    await fetch(`${gateway.url}/v1/pets`);
+    await fetch(`${gateway.url}/v1/toys`);
     await gateway.kill('SIGINT');
     await gateway.ended;
     return Number(/LOADED (\d+)/.exec(gateway.output())?.[1]);

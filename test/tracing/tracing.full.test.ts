@@ -4,7 +4,7 @@ import { querySummary } from '../../src/request/tracing/traced-work.js';
 import { anyDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
 import { graphql, rest } from '../support/http/client.js';
-import { Pet } from '../support/nouns/pet.js';
+import { Toy } from '../support/nouns/toys.js';
 import { type RedisServer, startRedis } from '../support/servers/redis.js';
 import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
 import { type CollectedSpan, Collector } from '../support/tracing/collector.js';
@@ -48,20 +48,20 @@ describe.each([anyDatabase()])('spans of requests on %s', (kind) => {
       REDIS_URL: redis.url,
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20of-the-collector,x-tenant=7',
       OTEL_SERVICE_NAME: 'shop',
-      OTEL_RESOURCE_ATTRIBUTES: 'service.namespace=pets,service.name=ignored',
+      OTEL_RESOURCE_ATTRIBUTES: 'service.namespace=toys,service.name=ignored',
     };
     ({ app, tenant } = await traced(env, { kind, onLog: (line) => lines.push(JSON.parse(line)) }));
   });
   afterAll(() => app.stop());
 
   test('Tracing-1: a REST list has a server span with admission, cache and statement below it', async () => {
-    const { headers } = await rest(app.url, '/v1/pets?limit=7', { token: tenant.token });
+    const { headers } = await rest(app.url, '/v1/toys?limit=7', { token: tenant.token });
     const server = await spanOf(headers.get('x-request-id'));
-    expect(server).toMatchObject({ name: 'GET /v1/pets', kind: 2 });
+    expect(server).toMatchObject({ name: 'GET /v1/toys', kind: 2 });
     expect(server.parentSpanId ?? '').toBe('');
     expect(server.attributes).toEqual({
       'http.request.method': 'GET',
-      'http.route': '/v1/pets',
+      'http.route': '/v1/toys',
       'http.response.status_code': 200,
       'url.scheme': 'http',
       'server.address': '127.0.0.1',
@@ -76,12 +76,12 @@ describe.each([anyDatabase()])('spans of requests on %s', (kind) => {
     ]);
     expect(
       below.filter(({ kind: of }) => of === 3).map(({ name, attributes }) => [name, attributes]),
-    ).toContainEqual(['SELECT pets', { 'db.system.name': kind, 'db.query.summary': 'SELECT pets' }]);
+    ).toContainEqual(['SELECT toys', { 'db.system.name': kind, 'db.query.summary': 'SELECT toys' }]);
     expect(new Set(below.map(({ traceId }) => traceId))).toEqual(new Set([server.traceId]));
   });
 
   test('Tracing-18: spans lie within the span of their request, although it takes few milliseconds', async () => {
-    const { headers } = await rest(app.url, '/v1/pets?limit=8', { token: tenant.token });
+    const { headers } = await rest(app.url, '/v1/toys?limit=8', { token: tenant.token });
     const server = await spanOf(headers.get('x-request-id'));
     const [from, to] = [server.startTimeUnixNano, server.endTimeUnixNano].map(BigInt) as [bigint, bigint];
     expect(Number(to / 1_000_000n)).toBeCloseTo(Date.now(), -4);
@@ -93,7 +93,7 @@ describe.each([anyDatabase()])('spans of requests on %s', (kind) => {
   });
 
   test('Tracing-2: a GraphQL operation has its name and type, and its statements are below it', async () => {
-    const mutation = 'mutation Adopt { createPet(input: { name: "secret-name", categoryId: "1" }) { id } }';
+    const mutation = 'mutation Adopt { createToy(input: { name: "secret-name", categoryId: "1" }) { id } }';
     const { headers, body } = await graphql(app.url, mutation, { token: tenant.token });
     expect(body.errors).toBeUndefined();
     const server = await spanOf(headers.get('x-request-id'));
@@ -104,11 +104,11 @@ describe.each([anyDatabase()])('spans of requests on %s', (kind) => {
       attributes: { 'graphql.operation.name': 'Adopt', 'graphql.operation.type': 'mutation' },
     });
     const names = collector.below(operation as CollectedSpan).map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(['admission', 'INSERT pets']));
+    expect(names).toEqual(expect.arrayContaining(['admission', 'INSERT toys']));
   });
 
   test('Tracing-3: repeated lists are hits of the cache, through both doors', async () => {
-    const query = 'query Repeated { pets(first: 3) { nodes { id } } }';
+    const query = 'query Repeated { toys(first: 3) { nodes { id } } }';
     const results = async (ask: () => Promise<{ headers: Headers }>) => {
       // At once: the data version is renewed twice a second.
       const ids: (string | null)[] = [];
@@ -121,25 +121,25 @@ describe.each([anyDatabase()])('spans of requests on %s', (kind) => {
           ],
       );
     };
-    expect(await results(() => rest(app.url, '/v1/pets?limit=3', { token: tenant.token }))).toContain('hit');
+    expect(await results(() => rest(app.url, '/v1/toys?limit=3', { token: tenant.token }))).toContain('hit');
     expect(await results(() => graphql(app.url, query, { token: tenant.token }))).toContain('hit');
   });
 
   test('Tracing-4: a span has no document, variable, query string, body, token or address of a client', async () => {
     const variables = { n: 1, note: 'private-variable' };
-    const document = 'query Seen($n: Int) { mine: pets(first: $n) { nodes { id } } }';
+    const document = 'query Seen($n: Int) { mine: toys(first: $n) { nodes { id } } }';
     const headers = { 'x-forwarded-for': '203.0.113.9', 'user-agent': 'private-agent' };
     const answers = [
       await graphql(app.url, document, { token: tenant.token, variables, headers }),
       await graphql(app.url, '{ private_field }', { token: tenant.token, headers }),
-      await rest(app.url, '/v1/pets?limit=private-query', { token: tenant.token, headers }),
+      await rest(app.url, '/v1/toys?limit=private-query', { token: tenant.token, headers }),
       await rest(app.url, `/private-path/${tenant.token}`, { headers }),
-      await rest(app.url, '/v1/pets', {
+      await rest(app.url, '/v1/toys', {
         method: 'POST',
         token: tenant.token,
         body: { name: 'private-body' },
       }),
-      await rest(app.url, '/v1/pets', { token: 'pk_private-token' }),
+      await rest(app.url, '/v1/toys', { token: 'pk_private-token' }),
     ];
     for (const answer of answers) await spanOf(answer.headers.get('x-request-id'));
     const text = collector.texts.join();
@@ -158,7 +158,7 @@ describe.each([anyDatabase()])('spans of requests on %s', (kind) => {
   });
 
   test('Tracing-5: log lines of a recorded request have its trace_id and span_id', async () => {
-    const { headers } = await rest(app.url, '/v1/pets', { token: tenant.token });
+    const { headers } = await rest(app.url, '/v1/toys', { token: tenant.token });
     const id = headers.get('x-request-id');
     const { traceId, spanId } = await spanOf(id);
     const found = lines.filter(({ requestId }) => requestId === id);
@@ -166,9 +166,9 @@ describe.each([anyDatabase()])('spans of requests on %s', (kind) => {
   });
 
   test('Tracing-16: the line about a fault has the ids too', async () => {
-    await app.db.repository(Pet).query('ALTER TABLE pets RENAME TO pets_away');
-    const { headers, status } = await rest(app.url, '/v1/pets/12345', { token: tenant.token });
-    await app.db.repository(Pet).query('ALTER TABLE pets_away RENAME TO pets');
+    await app.db.repository(Toy).query('ALTER TABLE toys RENAME TO toys_away');
+    const { headers, status } = await rest(app.url, '/v1/toys/12345', { token: tenant.token });
+    await app.db.repository(Toy).query('ALTER TABLE toys_away RENAME TO toys');
     expect(status).toBe(500);
     const id = headers.get('x-request-id');
     const { traceId } = await spanOf(id);
@@ -181,16 +181,16 @@ describe.each([anyDatabase()])('spans of requests on %s', (kind) => {
     expect(collector.headers).toMatchObject({ authorization: 'Bearer of-the-collector', 'x-tenant': '7' });
     expect(collector.resource).toMatchObject({
       'service.name': 'shop',
-      'service.namespace': 'pets',
+      'service.namespace': 'toys',
       'deployment.environment.name': 'production',
     });
   });
 
   test('Tracing-20: concurrent requests have their own spans below them, and no others', async () => {
-    const query = (at: number) => `query Own${at} { pet(id: "${at + 7_000_000}") { id } }`;
+    const query = (at: number) => `query Own${at} { toy(id: "${at + 7_000_000}") { id } }`;
     const ask = async (at: number) => {
       const { headers } = await (at % 2
-        ? rest(app.url, `/v1/pets/${at + 8_000_000}`, { token: tenant.token })
+        ? rest(app.url, `/v1/toys/${at + 8_000_000}`, { token: tenant.token })
         : graphql(app.url, query(at), { token: tenant.token }));
       return headers.get('x-request-id');
     };
@@ -200,7 +200,7 @@ describe.each([anyDatabase()])('spans of requests on %s', (kind) => {
       const below = collector.below(server);
       const names = below.map(({ name }) => name);
       expect(names.filter((name) => name === 'admission')).toHaveLength(1);
-      expect(names).toContain('SELECT pets');
+      expect(names).toContain('SELECT toys');
       const operations = below.flatMap(({ attributes }) => attributes['graphql.operation.name'] ?? []);
       expect(operations).toEqual(at % 2 ? [] : [`Own${at}`]);
     }
@@ -208,7 +208,7 @@ describe.each([anyDatabase()])('spans of requests on %s', (kind) => {
 
   test('Tracing-7: a client that is no trusted proxy cannot name the trace', async () => {
     const headers = { traceparent: `00-${TRACE}-${PARENT}-01`, 'x-forwarded-for': '127.0.0.1' };
-    const answer = await rest(app.url, '/v1/pets', { token: tenant.token, headers });
+    const answer = await rest(app.url, '/v1/toys', { token: tenant.token, headers });
     const server = await spanOf(answer.headers.get('x-request-id'));
     expect(server.traceId).not.toBe(TRACE);
     expect(server.parentSpanId ?? '').toBe('');
@@ -221,7 +221,7 @@ describe('sampling', () => {
   test('Tracing-8: a trusted proxy names the trace, and says whether it is recorded', async () => {
     const { app, tenant } = await traced(proxy);
     const ask = async (traceparent: string) =>
-      (await rest(app.url, '/v1/pets', { token: tenant.token, headers: { traceparent } })).headers.get(
+      (await rest(app.url, '/v1/toys', { token: tenant.token, headers: { traceparent } })).headers.get(
         'x-request-id',
       );
     await ask(`00-${TRACE}-${PARENT}-00`);
@@ -232,16 +232,16 @@ describe('sampling', () => {
     for (const wrong of [`00-${'0'.repeat(32)}-${PARENT}-01`, `ff-${TRACE}-${PARENT}-01`, 'nonsense'])
       expect((await spanOf(await ask(wrong))).traceId).not.toBe(TRACE);
     await app.stop();
-    expect(collector.named('GET /v1/pets')).toHaveLength(4);
+    expect(collector.named('GET /v1/toys')).toHaveLength(4);
   });
 
   test('Tracing-9: a ratio records that share of the traces; log lines of the others have no ids', async () => {
     const lines: string[] = [];
     const env = { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' };
     const { app, tenant } = await traced(env, { onLog: (line) => lines.push(line) });
-    for (let turn = 0; turn < 200; turn += 1) await rest(app.url, '/v1/pets', { token: tenant.token });
+    for (let turn = 0; turn < 200; turn += 1) await rest(app.url, '/v1/toys', { token: tenant.token });
     await app.stop();
-    const recorded = collector.named('GET /v1/pets').length;
+    const recorded = collector.named('GET /v1/toys').length;
     expect(recorded).toBeGreaterThan(20);
     expect(recorded).toBeLessThan(90);
     expect(lines.filter((line) => line.includes('trace_id'))).toHaveLength(recorded);
@@ -262,9 +262,9 @@ test.each([
 
 test('Tracing-10: a summary of a statement has its operation and tables, and no value', () => {
   const summaries = {
-    "SELECT a FROM pets WHERE name = 'FROM secret' AND id IN (?, ?)": 'SELECT pets',
-    "(SELECT '0' AS read_number, id FROM pets LIMIT 2) UNION ALL (SELECT id FROM `api_keys`)":
-      'SELECT pets api_keys',
+    "SELECT a FROM toys WHERE name = 'FROM secret' AND id IN (?, ?)": 'SELECT toys',
+    "(SELECT '0' AS read_number, id FROM toys LIMIT 2) UNION ALL (SELECT id FROM `api_keys`)":
+      'SELECT toys api_keys',
     'INSERT INTO `domains`(`id`) VALUES (?)': 'INSERT domains',
     'UPDATE "rate_windows" SET a = ?': 'UPDATE rate_windows',
     'START TRANSACTION': 'START',

@@ -56,10 +56,10 @@ onEachDatabase(
       const { token, projectId, keyId } = await app().tenant();
       const headers = { 'apollographql-client-name': 'dashboard' };
       const query = 'query UsageOf { project { slug } }';
-      await rest(app().url, '/v1/pets', { token });
+      await rest(app().url, '/v1/toys', { token });
       for (let sent = 0; sent < 3; sent += 1) await graphql(app().url, query, { token, headers });
       // Neither is a read of a dashboard: one spends a unit, one fails, one comes from another client.
-      await graphql(app().url, 'query Pets { pets { nodes { id } } }', { token, headers });
+      await graphql(app().url, 'query Toys { toys { nodes { id } } }', { token, headers });
       await graphql(app().url, 'query Domain { domain(id: "1") { id } }', { token, headers });
       await graphql(app().url, query, { token });
       for (const isStored of [false, true]) {
@@ -67,7 +67,7 @@ onEachDatabase(
         for (const [by, expected] of [
           ['DOOR', { graphql: 3, rest: 1 }],
           ['KEY', { [String(keyId)]: 4 }],
-          ['OPERATION', { listPets: 1, Pets: 1, Domain: 1, UsageOf: 1 }],
+          ['OPERATION', { listToys: 1, Toys: 1, Domain: 1, UsageOf: 1 }],
           ['STATUS', { 200: 4 }],
         ] as const) {
           const of = async (dashboards: boolean) => reportOf(services, projectId, 'DAY', by, dashboards);
@@ -87,27 +87,27 @@ onEachDatabase(
       const { key, token: other } = await app().app.services.apiKeys.create(TEST_ACTOR, {
         projectId,
         name: 'other key',
-        scopes: ['pets:read'],
+        scopes: ['toys:read'],
         expiresAtMs: null,
       });
       const quota = { plan: 'ENTERPRISE', perMinute: 7, perDay: 1_000 } as const;
       await app().app.services.projects.change(TEST_ACTOR, slug, quota);
       app().clock.now += MINUTE_MS;
-      await rest(app().url, '/v1/pets?limit=1', { token });
-      await rest(app().url, '/v1/pets/1', { token: other });
-      await rest(app().url, '/v1/pets', {
+      await rest(app().url, '/v1/toys?limit=1', { token });
+      await rest(app().url, '/v1/toys/1', { token: other });
+      await rest(app().url, '/v1/toys', {
         token: other,
         method: 'POST',
         body: { name: 'Rex', categoryId: 1 },
       });
       await rest(app().url, '/v1/nowhere', { token });
-      await graphql(app().url, 'query Shelf { pets(first: 1) { nodes { id } } }', { token });
-      await graphql(app().url, '{ pet(id: "1") { id } project { slug } }', { token });
+      await graphql(app().url, 'query Shelf { toys(first: 1) { nodes { id } } }', { token });
+      await graphql(app().url, '{ toy(id: "1") { id } project { slug } }', { token });
       await graphql(app().url, 'query Owner { project { slug } }', { token });
       await expectSums(app().app.services, projectId, { admitted: 7, refused: 0, failed: 4, units: 6 });
       await app().app.services.usage.flush();
-      await rest(app().url, '/v1/pets', { token: other });
-      await rest(app().url, '/v1/pets', { token: other });
+      await rest(app().url, '/v1/toys', { token: other });
+      await rest(app().url, '/v1/toys', { token: other });
       const total = { admitted: 8, refused: 1, failed: 4, units: 7 };
       await expectSums(app().app.services, projectId, total);
       await app().app.services.usage.flush();
@@ -118,12 +118,12 @@ onEachDatabase(
         [String(key.id)]: [3, 1, 2, 3],
       });
       expect(await names(app(), projectId, 'OPERATION')).toEqual({
-        listPets: [2, 1, 0, 2],
-        getPet: [1, 0, 1, 1],
-        createPet: [1, 0, 1, 1],
+        listToys: [2, 1, 0, 2],
+        getToy: [1, 0, 1, 1],
+        createToy: [1, 0, 1, 1],
         other: [1, 0, 1, 1],
         Shelf: [1, 0, 0, 1],
-        'pet,project': [1, 0, 1, 1],
+        'project,toy': [1, 0, 1, 1],
         Owner: [1, 0, 0, 0],
       });
       expect(await names(app(), projectId, 'STATUS')).toEqual({
@@ -139,10 +139,10 @@ onEachDatabase(
       const weak = await app().app.services.apiKeys.create(TEST_ACTOR, {
         projectId,
         name: 'nightly <import> 🐈',
-        scopes: ['pets:read'],
+        scopes: ['toys:read'],
         expiresAtMs: null,
       });
-      await rest(app().url, '/v1/pets', { token: weak.token });
+      await rest(app().url, '/v1/toys', { token: weak.token });
       const query = (by: string) =>
         `{ project { usage(window: DAY, by: ${by}) { series { name label total { admitted } } } plan } }`;
       const refused = await graphql(app().url, query('KEY'), { token: weak.token });

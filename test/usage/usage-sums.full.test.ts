@@ -100,7 +100,7 @@ async function createKeys({ projects, apiKeys }: ReturnType<typeof createService
   const { id: projectId } = await projects.create(TEST_ACTOR, { slug: 'busy', name: null, ...quota });
   const keys = [];
   for (let at = 0; at < KEYS; at += 1) {
-    const scopes = at % 5 === 0 ? (['pets:read'] as const) : SCOPES;
+    const scopes = at % 5 === 0 ? (['toys:read'] as const) : SCOPES;
     const wanted = { projectId, name: `key ${at}`, scopes: [...scopes], expiresAtMs: null };
     const { key, token } = await apiKeys.create(TEST_ACTOR, wanted);
     keys.push({ id: key.id, token });

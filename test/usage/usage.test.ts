@@ -36,7 +36,7 @@ const ZERO = { admitted: 0, refused: 0 };
 
 onEachDatabase(
   (app) => {
-    const list = (token: string, url = app().url) => rest(url, '/v1/pets', { token });
+    const list = (token: string, url = app().url) => rest(url, '/v1/toys', { token });
 
     test('Usage-1: admitted and refused requests of both doors are counted, and minutes without requests are zero', async () => {
       const { token, slug } = await app().tenant();
@@ -44,9 +44,9 @@ onEachDatabase(
       await app().app.services.projects.change({ name: 'test', requestId: null }, slug, quota);
       app().clock.now = NOON_MS + HOUR_MS;
       for (let sent = 0; sent < 2; sent += 1) await list(token);
-      await graphql(app().url, '{ pets { nodes { id } } }', { token });
+      await graphql(app().url, '{ toys { nodes { id } } }', { token });
       await list(token);
-      await graphql(app().url, '{ pets { nodes { id } } }', { token });
+      await graphql(app().url, '{ toys { nodes { id } } }', { token });
       // Neither counts: a request without a valid key, and a free request.
       await list('pk_unknown');
       await rest(app().url, '/v1/rate_limit', { token });
@@ -170,9 +170,9 @@ describe.each(databaseKinds())('on %s', (kind) => {
   test('Usage-6: a restart and a change of day lose no count', async () => {
     const app = await startApp({ kind, now: NOON_MS });
     const { token } = await app.tenant();
-    await rest(app.url, '/v1/pets', { token });
+    await rest(app.url, '/v1/toys', { token });
     app.clock.now += DAY_MS;
-    await rest(app.url, '/v1/pets', { token });
+    await rest(app.url, '/v1/toys', { token });
     await graphql(app.url, '{ project { slug } }', { token });
     const next = await app.restarted();
     try {

@@ -3,9 +3,9 @@ import { changedPage, isIncomplete, PAGE_SIZE } from '../../browser/dashboard/sr
 import type { Item } from '../../browser/dashboard/src/items/item.js';
 import type { ItemChange, ListPage } from '../../browser/dashboard/src/items/item-documents.js';
 import type { Selection } from '../../browser/dashboard/src/items/selection.js';
-import { pets } from '../../src/pets/pets.js';
+import { toys } from '../support/nouns/toys.js';
 
-const NEWEST: Selection = { noun: pets.description, filters: {}, orderBy: null };
+const NEWEST: Selection = { noun: toys.description, filters: {}, orderBy: null };
 const OLDEST: Selection = { ...NEWEST, orderBy: 'OLDEST' };
 const SOLD: Selection = { ...NEWEST, filters: { status: 'sold' } };
 const SEARCH: Selection = { ...NEWEST, filters: { nameStartsWith: 'Re' } };

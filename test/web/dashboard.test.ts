@@ -45,7 +45,7 @@ test('Dashboard-28: a dashboard that is not built says how to build it, and is s
   expect(await missing.text()).toMatch(/not built.*npm run build/);
 
   await build('index.html', '<!doctype html><p>here</p>');
-  for (const path of ['/dashboard', '/dashboard/', '/dashboard/pets?status=sold']) {
+  for (const path of ['/dashboard', '/dashboard/', '/dashboard/toys?status=sold']) {
     const page = await fetch(`${url}${path}`);
     expect([page.status, await page.text()]).toEqual([200, '<!doctype html><p>here</p>']);
   }
@@ -59,7 +59,7 @@ test('Dashboard-29: its files allow GET, HEAD and OPTIONS; every other method an
   for (const path of [
     '/dashboard',
     '/dashboard/',
-    '/dashboard/pets',
+    '/dashboard/toys',
     '/dashboard/assets/index-12345678.js',
   ]) {
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {

@@ -41,7 +41,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
     for (const { status, text, headers } of [onDomain, onGenerated]) {
       expect(status).toBe(200);
       expect(text).toContain(' data-project>');
-      expect(text).toContain('<title>Pets API · API reference</title>');
+      expect(text).toContain('<title>Toys API · API reference</title>');
       expect(headers['content-security-policy']).toContain("script-src 'self';");
       // The dashboard is only on the platform.
       expect(text).not.toContain('/dashboard');

@@ -15,10 +15,10 @@ const WRITES = 20;
 let app: TestApp;
 let owner: Tenant;
 const create = (name: string) =>
-  rest(app.url, '/v1/pets', { method: 'POST', token: owner.token, body: { name, categoryId: 1 } });
-/** Creates pets at the same time; returns the names by the status of the answer. */
+  rest(app.url, '/v1/toys', { method: 'POST', token: owner.token, body: { name, categoryId: 1 } });
+/** Creates toys at the same time; returns the names by the status of the answer. */
 async function createAll(): Promise<Map<number, string[]>> {
-  const names = Array.from({ length: WRITES }, (_, at) => `Pet ${at}`);
+  const names = Array.from({ length: WRITES }, (_, at) => `Toy ${at}`);
   const answers = await Promise.all(names.map(create));
   const byStatus = new Map<number, string[]>();
   for (const [at, { status }] of answers.entries())
@@ -37,7 +37,7 @@ if (databaseKinds().includes('sqlite')) {
       // The constraint is checked at COMMIT.
       other.exec(`CREATE TABLE owners (id INTEGER PRIMARY KEY);
         CREATE TABLE owned (id INTEGER REFERENCES owners (id) DEFERRABLE INITIALLY DEFERRED);
-        CREATE TRIGGER doomed AFTER INSERT ON pets WHEN NEW.name = 'Pet 10'
+        CREATE TRIGGER doomed AFTER INSERT ON toys WHEN NEW.name = 'Toy 10'
           BEGIN INSERT INTO owned VALUES (NEW.id); END;`);
       // While it is locked, the writes gather.
       const release = await lockWrites(app.config.database, []);
@@ -46,9 +46,9 @@ if (databaseKinds().includes('sqlite')) {
       await release();
       const byStatus = await created;
       expect([...byStatus.keys()].sort()).toEqual([201, 503]);
-      expect(byStatus.get(503)).toContain('Pet 10');
+      expect(byStatus.get(503)).toContain('Toy 10');
       expect(byStatus.get(503)?.length).toBeGreaterThan(1);
-      const stored = other.prepare('SELECT name FROM pets ORDER BY name').all() as { name: string }[];
+      const stored = other.prepare('SELECT name FROM toys ORDER BY name').all() as { name: string }[];
       expect(stored.map(({ name }) => name)).toEqual(byStatus.get(201)?.sort());
       other.close();
     } finally {
@@ -80,7 +80,7 @@ describe.each(databaseKinds().filter((kind) => kind !== 'sqlite'))('on %s', (kin
 
   async function storedNames(): Promise<string[]> {
     const direct = await createConnection(database.url.replace(/^mariadb:/, 'mysql:'));
-    const sql = 'SELECT name FROM pets WHERE project_id = ? ORDER BY name';
+    const sql = 'SELECT name FROM toys WHERE project_id = ? ORDER BY name';
     const [rows] = await direct.query<RowDataPacket[]>(sql, [String(owner.projectId)]);
     await direct.end();
     return rows.map(({ name }) => name);
@@ -109,10 +109,10 @@ describe.each(databaseKinds().filter((kind) => kind !== 'sqlite'))('on %s', (kin
   test('Outcome-3: a deletion whose COMMIT got no answer is UNAVAILABLE, never NOT_FOUND', async () => {
     await openLog(app, owner);
     const ids = await Promise.all(
-      Array.from({ length: WRITES }, async (_, at) => (await create(`Pet ${at}`)).body.id),
+      Array.from({ length: WRITES }, async (_, at) => (await create(`Toy ${at}`)).body.id),
     );
     await proxy.set(unansweredCommits(2, null));
-    const remove = 'mutation($id: ID!) { deletePet(id: $id) { id } }';
+    const remove = 'mutation($id: ID!) { deleteToy(id: $id) { id } }';
     const answers = await Promise.all(
       ids.map((id) => graphql(app.url, remove, { token: owner.token, variables: { id: String(id) } })),
     );
@@ -138,12 +138,12 @@ describe.each(databaseKinds().filter((kind) => kind !== 'sqlite'))('on %s', (kin
     const key = { 'idempotency-key': 'once' };
     const body = { name: 'Rex', categoryId: 1 };
     const init = { method: 'POST', token: owner.token, headers: key, body };
-    const { status, body: refusal } = await rest(app.url, '/v1/pets', init);
+    const { status, body: refusal } = await rest(app.url, '/v1/toys', init);
     expect([status, refusal.message]).toEqual([
       503,
       'The database gave no answer. A change may be stored: send it again only with the same Idempotency-Key, or look first.',
     ]);
-    expect((await rest(app.url, '/v1/pets', init)).status).toBe(201);
+    expect((await rest(app.url, '/v1/toys', init)).status).toBe(201);
     expect(await storedNames()).toEqual(['Rex']);
   });
 });

@@ -4,17 +4,17 @@ import { createConnection } from 'mysql2/promise';
 import { openLog } from '../support/changes/changes.js';
 import { databaseKinds, lockWrites } from '../support/databases.js';
 import { graphql, rest } from '../support/http/client.js';
-import { Pet } from '../support/nouns/pet.js';
+import { Toy } from '../support/nouns/toys.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import { startApp, type Tenant } from '../support/start-app.js';
 
 const CLIENTS = 50;
 const LOCKED_MS = 8_000;
-const PET = { name: 'Rex', categoryId: 1 };
+const TOY = { name: 'Rex', categoryId: 1 };
 
 onEachDatabase((app) => {
-  const create = ({ token }: Tenant) => rest(app().url, '/v1/pets', { method: 'POST', token, body: PET });
-  const count = ({ projectId }: Tenant) => app().db.repository(Pet).countBy({ projectId });
+  const create = ({ token }: Tenant) => rest(app().url, '/v1/toys', { method: 'POST', token, body: TOY });
+  const count = ({ projectId }: Tenant) => app().db.repository(Toy).countBy({ projectId });
 
   /** One project with a change log, one without. */
   async function twoTenants(): Promise<[Tenant, Tenant]> {
@@ -23,7 +23,7 @@ onEachDatabase((app) => {
     return [logged, other];
   }
 
-  test('Outcome-8: 50 clients that obey Retry-After have 50 pets after a lock of 8 s, with and without a change log', async () => {
+  test('Outcome-8: 50 clients that obey Retry-After have 50 toys after a lock of 8 s, with and without a change log', async () => {
     const tenants = await twoTenants();
     const untilCreated = async (tenant: Tenant) => {
       for (;;) {
@@ -48,7 +48,7 @@ onEachDatabase((app) => {
     const tenants = await twoTenants();
     const fields = Array.from(
       { length: 10 },
-      (_, at) => `p${at}: createPet(input: {name: "Rex", categoryId: 1}) { id }`,
+      (_, at) => `p${at}: createToy(input: {name: "Rex", categoryId: 1}) { id }`,
     );
     const query = `mutation { ${fields.join(' ')} }`;
     const release = await lockWrites(
@@ -77,15 +77,15 @@ for (const kind of databaseKinds().filter((each) => each !== 'sqlite')) {
     const locker = await createConnection(database.url.replace(/^mariadb:/, 'mysql:'));
     try {
       const { token, projectId } = await app.tenant();
-      await locker.query('LOCK TABLES pets READ');
-      const create = () => rest(app.url, '/v1/pets', { method: 'POST', token, body: PET });
+      await locker.query('LOCK TABLES toys READ');
+      const create = () => rest(app.url, '/v1/toys', { method: 'POST', token, body: TOY });
       const answers = await Promise.all(Array.from({ length: 20 }, create));
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
       await locker.query('UNLOCK TABLES');
       // Behind all that may still wait.
-      await locker.query('LOCK TABLES pets WRITE');
+      await locker.query('LOCK TABLES toys WRITE');
       await locker.query('UNLOCK TABLES');
-      expect(await app.db.repository(Pet).countBy({ projectId })).toBe(0);
+      expect(await app.db.repository(Toy).countBy({ projectId })).toBe(0);
     } finally {
       await locker.end();
       await app.stop();

@@ -3,12 +3,12 @@ import { expect, test } from '@jest/globals';
 import { openLog } from '../support/changes/changes.js';
 import { lockWrites } from '../support/databases.js';
 import { rest } from '../support/http/client.js';
-import { Pet } from '../support/nouns/pet.js';
+import { Toy } from '../support/nouns/toys.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import type { Tenant } from '../support/start-app.js';
 
 const WRITES = 20;
-const PET = { name: 'Rex', categoryId: 1 };
+const TOY = { name: 'Rex', categoryId: 1 };
 
 onEachDatabase((app, kind) => {
   /** Sends requests whose clients disconnect while another program has the lock. Then it ends, and the owner is served. */
@@ -32,7 +32,7 @@ onEachDatabase((app, kind) => {
     await Promise.all([...sent, ...ended]);
     await release();
     // Behind all that wait.
-    const last = () => rest(app().url, '/v1/pets', { method: 'POST', token: owner.token, body: PET });
+    const last = () => rest(app().url, '/v1/toys', { method: 'POST', token: owner.token, body: TOY });
     expect((await last()).status).toBe(201);
   }
 
@@ -61,15 +61,15 @@ onEachDatabase((app, kind) => {
       const owner = await app().tenant();
       if (isLogged) await openLog(app(), owner);
       await disconnectWhileLocked(owner, (at, signal) =>
-        post('/v1/pets', owner, PET, isKeyed ? `key-${at}` : null, signal),
+        post('/v1/toys', owner, TOY, isKeyed ? `key-${at}` : null, signal),
       );
-      expect(await app().db.repository(Pet).countBy({ projectId: owner.projectId })).toBe(1);
+      expect(await app().db.repository(Toy).countBy({ projectId: owner.projectId })).toBe(1);
     },
   );
 
   test('Outcome-7: an act that waits when its client disconnects is not done, and not in the audit log', async () => {
     const owner = await app().tenant();
-    const query = 'mutation { createApiKey(input: {name: "late", scopes: [PETS_READ]}) { token } }';
+    const query = 'mutation { createApiKey(input: {name: "late", scopes: [TOYS_READ]}) { token } }';
     const { apiKeys } = app().app.services;
     await disconnectWhileLocked(owner, (_, signal) => post('/graphql', owner, { query }, null, signal));
     expect(await apiKeys.list(owner.projectId)).toHaveLength(1);

@@ -174,7 +174,7 @@ describe.each(databaseKinds())('from verified to served on %s', (kind) => {
     const certificates = await rig.db.repository(Certificate).findBy({ hostname });
     expect(certificates.map(({ domainId }) => String(domainId))).toEqual([again.id]);
     expect(rig.ca.calls.filter((call) => call.hostname === hostname).length).toBeGreaterThan(finalized);
-    expect((await visit(rig, hostname, '/v1/pets', { token: tenant.token })).status).toBe(200);
+    expect((await visit(rig, hostname, '/v1/toys', { token: tenant.token })).status).toBe(200);
   });
 
   test('Domains-Issuance-3: a lower plan suspends the domain and keeps the claim; a higher plan resumes it', async () => {
@@ -182,7 +182,7 @@ describe.each(databaseKinds())('from verified to served on %s', (kind) => {
     const { projects } = rig.app.services;
     await projects.change(TEST_ACTOR, tenant.slug, { plan: 'FREE' });
     const refused = () =>
-      visit(rig, hostname, '/v1/pets', { token: tenant.token }).then(
+      visit(rig, hostname, '/v1/toys', { token: tenant.token }).then(
         ({ status }) => status === 421,
         () => true,
       );
@@ -199,7 +199,7 @@ describe.each(databaseKinds())('from verified to served on %s', (kind) => {
     const active = await owner.become(id, 'ACTIVE');
     expect(namesOf(active).slice(0, 2)).toEqual(['domain.resumed', 'domain.suspended']);
     await eventually('service', async () => {
-      const { status } = await visit(rig, hostname, '/v1/pets', { token: tenant.token });
+      const { status } = await visit(rig, hostname, '/v1/toys', { token: tenant.token });
       return status === 200;
     });
     expect(rig.ca.newOrders(hostname)).toBe(orders);
@@ -233,7 +233,7 @@ describe.each(databaseKinds())('from verified to served on %s', (kind) => {
     rig.clock.now += 10 * MINUTE_MS;
     const drifted = await owner.become(id, 'DRIFTED');
     expect(codesOf(drifted)).toContain('CNAME_WRONG_VALUE');
-    expect((await visit(rig, hostname, '/v1/pets', { token: tenant.token })).status).toBe(200);
+    expect((await visit(rig, hostname, '/v1/toys', { token: tenant.token })).status).toBe(200);
     rig.dns.set(hostname, 'CNAME', PLATFORM_HOST);
     rig.clock.now += 10 * MINUTE_MS;
     expect(namesOf(await owner.become(id, 'ACTIVE'))[0]).toBe('domain.recovered');

@@ -50,7 +50,7 @@ describe.each(databaseKinds())('a custom domain on %s', (kind) => {
     expect(['VERIFIED', 'ISSUING', 'ACTIVE']).toContain(verified.status);
     expect(verified.instructions).toEqual([]);
     const active = await owner.become(added.id, 'ACTIVE');
-    const answer = await visit(rig, 'shop.customer.test', '/v1/pets', { token: tenant.token });
+    const answer = await visit(rig, 'shop.customer.test', '/v1/toys', { token: tenant.token });
     const totalMs = performance.now() - startedAt;
     expect(answer.status).toBe(200);
     const mostMs = 2_000 * Math.max(pace, await slowness());
@@ -92,10 +92,10 @@ describe.each(databaseKinds())('a custom domain on %s', (kind) => {
   test('Domains-10: primary and redirects work, and after the removal nothing is served', async () => {
     const tenant = await publishedTenant(rig);
     const owner = ownerOf(rig, tenant);
-    for (const hostname of ['www.pets.test', 'old.pets.test']) rig.dns.set(hostname, 'CNAME', PLATFORM_HOST);
-    rig.dns.zone('pets.test');
+    for (const hostname of ['www.toys.test', 'old.toys.test']) rig.dns.set(hostname, 'CNAME', PLATFORM_HOST);
+    rig.dns.zone('toys.test');
     const ids: string[] = [];
-    for (const hostname of ['www.pets.test', 'old.pets.test']) {
+    for (const hostname of ['www.toys.test', 'old.toys.test']) {
       const added = await owner.add(hostname);
       expect(added.status).toBe('OWNERSHIP_REQUIRED');
       const proof = added.instructions.find(({ type }: { type: string }) => type === 'TXT');
@@ -107,41 +107,41 @@ describe.each(databaseKinds())('a custom domain on %s', (kind) => {
     await owner.become(wwwId, 'ACTIVE');
     await owner.become(oldId, 'ACTIVE');
 
-    const config = { primary: 'WWW.pets.test', redirects: [{ from: 'old.pets.test', to: 'www.pets.test' }] };
+    const config = { primary: 'WWW.toys.test', redirects: [{ from: 'old.toys.test', to: 'www.toys.test' }] };
     const dry = await owner.set(config, true);
-    expect(dry).toMatchObject({ applied: false, primary: 'www.pets.test' });
+    expect(dry).toMatchObject({ applied: false, primary: 'www.toys.test' });
     expect(dry.effects.map(({ example }: { example: string }) => example)).toEqual([
-      'https://www.pets.test/a?b is answered by the project',
-      'https://old.pets.test/a?b → 301 https://www.pets.test/a?b',
+      'https://www.toys.test/a?b is answered by the project',
+      'https://old.toys.test/a?b → 301 https://www.toys.test/a?b',
     ]);
-    expect((await visit(rig, 'old.pets.test', '/v1/pets')).status).toBe(401);
+    expect((await visit(rig, 'old.toys.test', '/v1/toys')).status).toBe(401);
     expect(await owner.set(config)).toMatchObject({ applied: true });
     // Applying the current configuration again, of one domain or of all, is not refused.
     expect(await owner.set({ ...config, primary: null })).toMatchObject({ applied: true, primary: null });
     expect(await owner.set(config)).toMatchObject({ applied: true });
     expect(await owner.set(config)).toMatchObject({ applied: true });
-    const moved = await visit(rig, 'old.pets.test', '/v1/pets?limit=3&status=sold');
+    const moved = await visit(rig, 'old.toys.test', '/v1/toys?limit=3&status=sold');
     expect([moved.status, moved.headers.location]).toEqual([
       301,
-      `https://www.pets.test:${rig.httpsPort}/v1/pets?limit=3&status=sold`,
+      `https://www.toys.test:${rig.httpsPort}/v1/toys?limit=3&status=sold`,
     ]);
 
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const kept = () => visit(rig, 'www.pets.test', '/v1/pets', { token: tenant.token, agent });
+    const kept = () => visit(rig, 'www.toys.test', '/v1/toys', { token: tenant.token, agent });
     expect((await kept()).status).toBe(200);
     const removed = await owner.remove(wwwId);
-    expect(removed).toMatchObject({ id: wwwId, hostname: 'www.pets.test' });
+    expect(removed).toMatchObject({ id: wwwId, hostname: 'www.toys.test' });
     await expect(kept()).rejects.toThrow();
     agent.destroy();
-    expect((await plain(rig, 'www.pets.test', '/v1/pets', { token: tenant.token })).status).toBe(421);
+    expect((await plain(rig, 'www.toys.test', '/v1/toys', { token: tenant.token })).status).toBe(421);
     await expect(owner.read(wwwId)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(await owner.read(oldId)).toMatchObject({ redirect: null, status: 'ACTIVE' });
-    expect(await rig.db.repository(Certificate).countBy({ hostname: 'www.pets.test' })).toBe(0);
+    expect(await rig.db.repository(Certificate).countBy({ hostname: 'www.toys.test' })).toBe(0);
 
     const other = ownerOf(rig, await publishedTenant(rig));
-    const again = await other.add('www.pets.test');
+    const again = await other.add('www.toys.test');
     expect(again.status).toBe('OWNERSHIP_REQUIRED');
-    await expect(visit(rig, 'www.pets.test', '/v1/pets')).rejects.toThrow();
+    await expect(visit(rig, 'www.toys.test', '/v1/toys')).rejects.toThrow();
   });
 
   test("Domains-1: adding a domain needs a paid plan, a deploy (SPEC's rule 2) and the scope; each refusal says so", async () => {
@@ -155,7 +155,7 @@ describe.each(databaseKinds())('a custom domain on %s', (kind) => {
       code: 'NOT_PUBLISHED',
       status: 409,
     });
-    const reader = await publishedTenant(rig, { scopes: ['pets:read'] });
+    const reader = await publishedTenant(rig, { scopes: ['toys:read'] });
     await expect(ownerOf(rig, reader).add('a.customer.test')).rejects.toMatchObject({ code: 'FORBIDDEN' });
     const owner = ownerOf(rig, await publishedTenant(rig));
     for (const hostname of ['co.uk', '1.2.3.4', '*.customer.test', PLATFORM_HOST, `x.${PLATFORM_HOST}`, '']) {
@@ -295,7 +295,7 @@ describe.each(databaseKinds())('a custom domain on %s', (kind) => {
     await taker.add('moves.customer.test');
     expect(await rig.db.repository(Certificate).countBy({ hostname: 'moves.customer.test' })).toBe(0);
     expect(await giver.read(ids[1] ?? '')).toMatchObject({ redirect: null, status: 'ACTIVE' });
-    await expect(visit(rig, 'moves.customer.test', '/v1/pets')).rejects.toThrow();
+    await expect(visit(rig, 'moves.customer.test', '/v1/toys')).rejects.toThrow();
   });
 
   test('Idempotency-17: a repeated addDomain attaches once and gets the same answer', async () => {

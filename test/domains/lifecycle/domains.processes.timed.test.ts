@@ -119,14 +119,14 @@ describe.each([sharedDatabase()])('three processes on %s', (kind) => {
     expect(names.map((name) => around.ca.newOrders(name))).toEqual(names.map(() => 1));
     expect(await db.repository(Certificate).count()).toBe(DOMAINS);
     for (const gateway of gateways) {
-      expect((await visit(gateway, nameOf(7), '/v1/pets', { token })).status).toBe(200);
+      expect((await visit(gateway, nameOf(7), '/v1/toys', { token })).status).toBe(200);
       expect(gateway.faults()).toEqual([]);
     }
     // Once a removal is answered, no process serves the domain.
     const { stoppedAt } = await ownerOf(at(0), { token }).remove(ids[7] ?? '');
     expect(Date.parse(stoppedAt)).toBeLessThanOrEqual(Date.now());
     for (const gateway of gateways) {
-      await expect(visit(gateway, nameOf(7), '/v1/pets', { token })).rejects.toThrow();
+      await expect(visit(gateway, nameOf(7), '/v1/toys', { token })).rejects.toThrow();
     }
   }, 300_000);
 

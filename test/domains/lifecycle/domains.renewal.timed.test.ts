@@ -60,7 +60,7 @@ describe.each([anyDatabase()])('renewal on %s, of certificates that last seconds
     let isOver = false;
     const client = async (options: { agent?: Agent }) => {
       while (!isOver) {
-        const { status } = await visit(rig, hostname, '/v1/pets', { token, ...options });
+        const { status } = await visit(rig, hostname, '/v1/toys', { token, ...options });
         expect(status).toBe(200);
         requests += 1;
         await pause(5);
@@ -121,7 +121,7 @@ describe.each([anyDatabase()])('renewal on %s, of certificates that last seconds
     await rig.ca.leave();
     try {
       await pause((LIFETIME_SECONDS * 1000) / 2 + 1_000);
-      expect((await visit(rig, hostname, '/v1/pets', { token })).status).toBe(200);
+      expect((await visit(rig, hostname, '/v1/toys', { token })).status).toBe(200);
       expect(await serialOf(hostname)).toBe(before);
     } finally {
       await rig.ca.comeBack();

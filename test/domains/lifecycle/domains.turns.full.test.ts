@@ -60,7 +60,7 @@ for (const kind of SERVERS) {
     const locking = await createConnection(database.url.replace(/^\w+:/, 'mysql:'));
     try {
       const { token } = await publishedTenant(rig);
-      await rest(rig.url, '/v1/pets', { token });
+      await rest(rig.url, '/v1/toys', { token });
       const owner = ownerOf(rig, { token });
       const waiting = async () => {
         const [rows] = await locking.query(WAITING);
@@ -73,7 +73,7 @@ for (const kind of SERVERS) {
       await eventually('a transaction that waits', async () => (await waiting()) > 0, 20_000, REFRESHED_MS);
       const startedAt = performance.now();
       do {
-        expect((await rest(rig.url, '/v1/pets/1', { token })).status).toBe(404);
+        expect((await rest(rig.url, '/v1/toys/1', { token })).status).toBe(404);
         await pause(REFRESHED_MS);
         expect(await waiting()).toBeLessThanOrEqual(2);
       } while (performance.now() - startedAt < HELD_MS);

@@ -19,8 +19,8 @@ const aliases = (count: number, part: (at: number) => string) =>
 const LONG: Record<string, (alias: string) => string> = {
   'the schema': (alias) =>
     `{ __schema { ${aliases(14, (at) => `t${at}: types { fields { ...f } }`)} } } fragment f on __Field { ${alias}: name }`,
-  pets: (alias) =>
-    `{ ${aliases(14, (at) => `p${at}: pets(first: 100) { nodes { ...f } }`)} } fragment f on Pet { ${alias}: name }`,
+  toys: (alias) =>
+    `{ ${aliases(14, (at) => `p${at}: toys(first: 100) { nodes { ...f } }`)} } fragment f on Toy { ${alias}: name }`,
 };
 
 describe('while clients ask for as much text as they can', () => {
@@ -28,8 +28,8 @@ describe('while clients ask for as much text as they can', () => {
   beforeAll(async () => {
     attacked = await startAttackedGateway();
     const { gateway, attackerToken: token } = attacked;
-    const pet = { name: '\u{1f408}'.repeat(255), categoryId: 1 };
-    const add = () => rest(gateway.url, '/v1/pets', { method: 'POST', token, body: pet });
+    const toy = { name: '\u{1f408}'.repeat(255), categoryId: 1 };
+    const add = () => rest(gateway.url, '/v1/toys', { method: 'POST', token, body: toy });
     for (let at = 0; at < 10; at += 1) await Promise.all(Array.from({ length: 10 }, add));
   });
   afterAll(() => attacked.stop());
@@ -46,7 +46,7 @@ describe('while clients ask for as much text as they can', () => {
     },
   );
 
-  test(`Attack-27: while ${CONNECTIONS} connections read large pages of pets, a neighbour waits at most ${MOST_P99_MS} ms`, async () => {
+  test(`Attack-27: while ${CONNECTIONS} connections read large pages of toys, a neighbour waits at most ${MOST_P99_MS} ms`, async () => {
     const { gateway, attackerToken: token, neighbour } = attacked;
     const names = aliases(29, (at) => `n${at}: name`);
     const read = async () => {
@@ -66,7 +66,7 @@ describe('while clients ask for as much text as they can', () => {
       bodyAt: () => {
         sent += 1;
         // Never the same one: a cached response costs little.
-        return { query: `query q${sent} { pets(first: 100) { nodes { ${names} } } }` };
+        return { query: `query q${sent} { toys(first: 100) { nodes { ${names} } } }` };
       },
     });
     const slow = await slowness();

@@ -95,12 +95,12 @@ describe('large bodies on many connections', () => {
 
   test('Attack-34: 800 REST bodies of 100 KB keep no memory while their statements wait for a locked database', async () => {
     const { gateway, attackerToken, databaseUrl, memoryMb } = attacked;
-    const pet = `{"name":"Rex","categoryId":1,${members(2_400, 'ЖЖЖЖЖЖ')}}`;
-    await flood(4, 20, request('/v1/pets', attackerToken, pet));
+    const toy = `{"name":"Rex","categoryId":1,${members(2_400, 'ЖЖЖЖЖЖ')}}`;
+    await flood(4, 20, request('/v1/toys', attackerToken, toy));
     const other = new libsql(databaseUrl.replace('sqlite:', ''));
     other.exec('BEGIN IMMEDIATE');
     const beforeMb = await memoryMb();
-    const statuses = await flood(800, 800, request('/v1/pets', attackerToken, pet));
+    const statuses = await flood(800, 800, request('/v1/toys', attackerToken, toy));
     expect((await memoryMb()) - beforeMb).toBeLessThan(60);
     expect([...statuses.keys()]).toEqual(['503']);
     other.exec('ROLLBACK');

@@ -9,7 +9,7 @@ const FILLER = 'Ж'.repeat(50_000);
 const repeat = (count: number, part: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => part(at)).join(' ');
 const list = (at: number) =>
-  `{ list${at}: pets(first: ${1 + (at % 90)}) { nodes { id name categoryId status createdAt own${at}: id } pageInfo { hasNextPage endCursor } } }`;
+  `{ list${at}: toys(first: ${1 + (at % 90)}) { nodes { id name categoryId status createdAt own${at}: id } pageInfo { hasNextPage endCursor } } }`;
 
 /** Each mix: its distinct requests, and how often each of them is sent in a row. */
 const MIXES: Record<string, { requests: number; times: number; bodyAt: (at: number) => object }> = {
@@ -23,7 +23,7 @@ const MIXES: Record<string, { requests: number; times: number; bodyAt: (at: numb
     times: 1,
     bodyAt: (at) => ({ query: `#${at}\n${'#\n'.repeat(30_000)}{ __typename }` }),
   },
-  'that list pets, five times each': {
+  'that list toys, five times each': {
     requests: 3_000,
     times: 5,
     bodyAt: (at) => ({ query: list(at) }),
@@ -32,7 +32,7 @@ const MIXES: Record<string, { requests: number; times: number; bodyAt: (at: numb
     requests: 450,
     times: 3,
     bodyAt: (at) => ({
-      query: 'query ($n: Int) { pets(first: $n) { nodes { id } } }',
+      query: 'query ($n: Int) { toys(first: $n) { nodes { id } } }',
       variables: { n: 1, unused: `${at}${FILLER}` },
     }),
   },
@@ -45,7 +45,7 @@ const MIXES: Record<string, { requests: number; times: number; bodyAt: (at: numb
       if (at % 3 === 0) return { query, extensions: { persistedQuery: { version: 1, sha256Hash } } };
       if (at % 3 === 1) return { query: `#${at}${FILLER}\n{ nope }` };
       return {
-        query: `mutation { ${repeat(5, (pet) => `a${pet}: createPet(input: { name: "${at}" }) { id }`)} }`,
+        query: `mutation { ${repeat(5, (toy) => `a${toy}: createToy(input: { name: "${at}" }) { id }`)} }`,
       };
     },
   },
@@ -65,7 +65,7 @@ describe('a gateway with a heap of 512 MB', () => {
       const attack = { url: gateway.url, token, path: '/graphql', connections: 8 };
       const send = (count: number, body: (at: number) => unknown) =>
         sendDocuments({ ...attack, requests: count, bodyAt: body });
-      await send(200, () => ({ query: '{ pets { nodes { id } } }' }));
+      await send(200, () => ({ query: '{ toys { nodes { id } } }' }));
       const beforeMb = await memoryMb();
       const answers = await send(requests, (index) => bodyAt(Math.floor(index / times)));
       expect([...answers.values()].reduce((sum, count) => sum + count, 0)).toBe(requests);

@@ -17,7 +17,7 @@ import { startRedis } from '../../support/servers/redis.js';
 const CONNECTIONS = 16;
 const ACTOR = { name: 'test', requestId: null };
 const MINUTE_MS = 60_000;
-const PETS = '{ pets(first: 1) { nodes { id } } }';
+const TOYS = '{ toys(first: 1) { nodes { id } } }';
 const PROJECT = '{ project { slug } apiKeys { id name } }';
 
 let projects = 0;
@@ -51,10 +51,10 @@ async function createProject(databaseUrl: string, quota: Quota, scopes: readonly
 let documents = 0;
 const newDocument = () => {
   documents += 1;
-  return `${PETS} # ${documents} ${'x'.repeat(20_000)}`;
+  return `${TOYS} # ${documents} ${'x'.repeat(20_000)}`;
 };
 
-/** Sends requests for pets one by one, alternating between both doors, until `isOver`; returns their statuses. */
+/** Sends requests for toys one by one, alternating between both doors, until `isOver`; returns their statuses. */
 async function hammer(url: string, token: string, isOver: () => boolean): Promise<number[]> {
   const client = new KeepAliveClient(url, token);
   const statuses: number[] = [];
@@ -62,7 +62,7 @@ async function hammer(url: string, token: string, isOver: () => boolean): Promis
     const query = newDocument();
     const isOfRest = documents % 2 === 0;
     const sent = isOfRest
-      ? client.send('/v1/pets')
+      ? client.send('/v1/toys')
       : client.send('/graphql', { method: 'POST', body: { query } });
     statuses.push((await sent).status);
   }
@@ -78,7 +78,7 @@ describe('a leaked key that hammers', () => {
     attacked = await startAttackedGateway();
     const { gateway, neighbour, databaseUrl } = attacked;
     const quota = { perMinute: 1_000, perDay: 50 };
-    const [owner, leaked] = await createProject(databaseUrl, quota, [SCOPES, ['pets:read']]);
+    const [owner, leaked] = await createProject(databaseUrl, quota, [SCOPES, ['toys:read']]);
     if (!owner || !leaked) throw new Error('the project has no keys');
     let isOver = false;
     const hammering = Promise.all(
@@ -120,11 +120,11 @@ describe('a leaked key that hammers', () => {
 
 const PLAN_PER_MINUTE = 60;
 const MANAGEMENT_PER_MINUTE = 120;
-const MIXED = '{ pets(first: 1) { nodes { id } } project { slug } apiKey { id } }';
+const MIXED = '{ toys(first: 1) { nodes { id } } project { slug } apiKey { id } }';
 const ASKED = [
-  { query: PETS, count: 100, pets: 1, management: 0 },
-  { query: '{ project { slug } }', count: 150, pets: 0, management: 1 },
-  { query: MIXED, count: 50, pets: 1, management: 2 },
+  { query: TOYS, count: 100, toys: 1, management: 0 },
+  { query: '{ project { slug } }', count: 150, toys: 0, management: 1 },
+  { query: MIXED, count: 50, toys: 1, management: 2 },
 ];
 
 /** Several processes need a database server: SQLite is for one process. */
@@ -170,8 +170,8 @@ describe.each([
         if (answers.some(({ status }) => status === 503)) continue;
         const admitted = answers.filter(({ status }) => status === 200);
         expect(answers.filter(({ status }) => status !== 200 && status !== 429)).toEqual([]);
-        const spent = (by: 'pets' | 'management') => admitted.reduce((sum, cost) => sum + cost[by], 0);
-        expect([spent('pets'), spent('management')]).toEqual([PLAN_PER_MINUTE, MANAGEMENT_PER_MINUTE]);
+        const spent = (by: 'toys' | 'management') => admitted.reduce((sum, cost) => sum + cost[by], 0);
+        expect([spent('toys'), spent('management')]).toEqual([PLAN_PER_MINUTE, MANAGEMENT_PER_MINUTE]);
         // Refused operations have spent nothing.
         expect([body.minute.remaining, body.day.remaining]).toEqual([0, 1_000 - PLAN_PER_MINUTE]);
         rounds += 1;

@@ -19,7 +19,7 @@ describe('requests whose parts are many and small', () => {
   });
   afterEach(() => attacked.stop());
 
-  test.each(['/nothing', '/v1/pets', '/graphql'])(
+  test.each(['/nothing', '/v1/toys', '/graphql'])(
     `Attack-16: ${CONNECTIONS} bodies of 100,000 chunks for %s, without a key, keep no memory`,
     async (path) => {
       const { gateway, memoryMb } = attacked;
@@ -39,14 +39,14 @@ describe('requests whose parts are many and small', () => {
     const { gateway, attackerToken } = attacked;
     const answerTo = async (chunks: string) => {
       const client = await RawClient.open({ port: gateway.port });
-      client.send(`POST /v1/pets HTTP/1.1\r\nAuthorization: Bearer ${attackerToken}\r\n${HEAD}${chunks}`);
+      client.send(`POST /v1/toys HTTP/1.1\r\nAuthorization: Bearer ${attackerToken}\r\n${HEAD}${chunks}`);
       await eventually('an answer', () => client.received.includes('\r\n\r\n'));
       client.leave();
       return client.received;
     };
-    const pet = [...'{"name":"Rex","categoryId":1}'].map((one) => `1\r\n${one}\r\n`).join('');
-    expect(await answerTo(`${CHUNK_OF_ONE.repeat(400)}${pet}0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 201 /);
-    const refused = await answerTo(`${CHUNK_OF_ONE.repeat(600)}${pet}0\r\n\r\n`);
+    const toy = [...'{"name":"Rex","categoryId":1}'].map((one) => `1\r\n${one}\r\n`).join('');
+    expect(await answerTo(`${CHUNK_OF_ONE.repeat(400)}${toy}0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 201 /);
+    const refused = await answerTo(`${CHUNK_OF_ONE.repeat(600)}${toy}0\r\n\r\n`);
     expect(refused).toMatch(/^HTTP\/1\.1 400 [\s\S]*too many small pieces/);
   });
 
@@ -59,7 +59,7 @@ describe('requests whose parts are many and small', () => {
         Array.from({ length: 100 }, () => RawClient.open({ port: gateway.port })),
       );
       for (const client of clients) {
-        client.send(`GET /v1/pets HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}\r\n`.repeat(8));
+        client.send(`GET /v1/toys HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}\r\n`.repeat(8));
       }
       await eventually('the end of all', () => clients.every(({ lastedMs }) => lastedMs !== null), 60_000);
       return (await processorMs()) - usedMs;

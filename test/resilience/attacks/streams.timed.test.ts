@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { type AttackedStreams, startAttackedStreams } from '../../support/attacks/attacked-streams.js';
 import type { RawClient } from '../../support/attacks/raw-client.js';
 import {
-  createLargePets,
+  createLargeToys,
   isLive,
   largeOperation,
   SMALL_OPERATION,
@@ -26,9 +26,9 @@ afterAll(() => attacked.stop());
 test(`StreamAttack-1: ${MANY} streams that are never read end by themselves, and keep little memory until then`, async () => {
   const { newKey, gateway, openUnread, openStreams, noneIsOpen, leaveAll, attack } = attacked;
   const token = await newKey();
-  await createLargePets(gateway.url, token, 1);
-  const { body } = await graphql(gateway.url, '{ petChanges(first: 1) { nodes { cursor } } }', { token });
-  const after = `(after: "${body.data.petChanges.nodes[0].cursor}")`;
+  await createLargeToys(gateway.url, token, 1);
+  const { body } = await graphql(gateway.url, '{ toyChanges(first: 1) { nodes { cursor } } }', { token });
+  const after = `(after: "${body.data.toyChanges.nodes[0].cursor}")`;
   const { mostMb } = await attack(async () => {
     for (let at = 0; at < MANY; at += 1) {
       // Half of them begin behind the newest change.
@@ -37,7 +37,7 @@ test(`StreamAttack-1: ${MANY} streams that are never read end by themselves, and
     }
     await eventually('all open', async () => (await openStreams()) === MANY);
     // More than the buffers of the operating system take.
-    await createLargePets(gateway.url, token, 3);
+    await createLargeToys(gateway.url, token, 3);
     await noneIsOpen();
     await leaveAll();
   });
@@ -52,7 +52,7 @@ test(`StreamAttack-2: ${MANY} streams with different operations stop no other re
     clients.push(await open(streamRequest(token, { query: largeOperation(at) })));
   const resultsOf = ({ received }: RawClient) => received.split('event: next').length - 1;
   const { mostMb } = await attack(async () => {
-    await createLargePets(gateway.url, token, 1);
+    await createLargeToys(gateway.url, token, 1);
     await eventually('all changes', () => clients.every((client) => resultsOf(client) === 100), 60_000);
   });
   expect(clients.filter(({ lastedMs }) => lastedMs !== null)).toEqual([]);
@@ -107,38 +107,38 @@ test('StreamAttack-4: a revoked key loses its streams within a second, and its a
 const LARGE = 'x'.repeat(90_000);
 const listOf = (count: number, entry: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => entry(at)).join(' ');
-const CHAIN = listOf(90, (at) => `fragment F${at} on Pet { name ...F${at + 1} }`);
+const CHAIN = listOf(90, (at) => `fragment F${at} on Toy { name ...F${at + 1} }`);
 const REFUSED: [what: string, request: Parameters<typeof streamRequest>[1], code: string][] = [
   ['a comment of 90 KB', { query: `${SMALL_OPERATION} # ${LARGE}` }, 'INVALID_REQUEST'],
   [
     '5,000 aliases',
-    { query: `subscription { ${listOf(5_000, (at) => `a${at}: petChanges`)} }` },
+    { query: `subscription { ${listOf(5_000, (at) => `a${at}: toyChanges`)} }` },
     'GRAPHQL_PARSE_FAILED',
   ],
   [
     '1,500 selections',
-    { query: `subscription { petChanges { ${'cursor '.repeat(1_500)} } }` },
+    { query: `subscription { toyChanges { ${'cursor '.repeat(1_500)} } }` },
     'INVALID_REQUEST',
   ],
   [
     '15 root fields',
-    { query: `subscription { ${listOf(15, (at) => `a${at}: petChanges { cursor }`)} }` },
+    { query: `subscription { ${listOf(15, (at) => `a${at}: toyChanges { cursor }`)} }` },
     'GRAPHQL_VALIDATION_FAILED',
   ],
   [
     '90 nested fragments',
-    { query: `subscription { petChanges { pet { ...F0 } } } ${CHAIN} fragment F90 on Pet { name }` },
+    { query: `subscription { toyChanges { toy { ...F0 } } } ${CHAIN} fragment F90 on Toy { name }` },
     'INVALID_REQUEST',
   ],
   [
     'a cursor of 90 KB',
-    { query: `subscription { petChanges(after: "${LARGE.slice(0, 9_000)}") { cursor } }` },
+    { query: `subscription { toyChanges(after: "${LARGE.slice(0, 9_000)}") { cursor } }` },
     'INVALID_REQUEST',
   ],
   [
     'variables of 90 KB',
     {
-      query: `subscription ($after: String) { petChanges(after: $after) { cursor } }`,
+      query: `subscription ($after: String) { toyChanges(after: $after) { cursor } }`,
       variables: { after: LARGE },
     },
     'INVALID_REQUEST',

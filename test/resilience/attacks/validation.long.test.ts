@@ -11,7 +11,7 @@ const MOST_P99_MS = 250;
 const repeat = (count: number, part: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => part(at)).join(' ');
 const conflicts = (count: number) =>
-  `{ pets { nodes { ${repeat(count, (at) => `a: ${at % 2 ? 'id' : 'name'}`)} } } }`;
+  `{ toys { nodes { ${repeat(count, (at) => `a: ${at % 2 ? 'id' : 'name'}`)} } } }`;
 
 interface Refused {
   path?: string;
@@ -24,41 +24,41 @@ const REFUSED: Record<string, Refused> = {
   'the largest number of conflicts that is validated': { body: { query: conflicts(98) } },
   '220 fragments in one place': {
     body: {
-      query: `{ pets { nodes { ${repeat(220, (at) => `...f${at}`)} } } } ${repeat(220, (at) => `fragment f${at} on Pet { id }`)}`,
+      query: `{ toys { nodes { ${repeat(220, (at) => `...f${at}`)} } } } ${repeat(220, (at) => `fragment f${at} on Toy { id }`)}`,
     },
   },
-  '100 operations without a name': { body: { query: repeat(100, () => '{ pets { nodes { id } } }') } },
+  '100 operations without a name': { body: { query: repeat(100, () => '{ toys { nodes { id } } }') } },
   '660 repeated input fields': {
     body: {
-      query: `mutation { createPet(input: { ${repeat(660, () => 'name: "a"')} }) { id } }`,
+      query: `mutation { createToy(input: { ${repeat(660, () => 'name: "a"')} }) { id } }`,
     },
   },
-  '100 KB of tokens': { body: { query: `{ pets { nodes { ${repeat(19_000, () => 'name')} } } }` } },
+  '100 KB of tokens': { body: { query: `{ toys { nodes { ${repeat(19_000, () => 'name')} } } }` } },
   'a variable of 100 KB that is not an enum value': {
     body: {
-      query: 'query ($s: PetStatus) { pets(status: $s) { nodes { id } } }',
+      query: 'query ($s: ToyStatus) { toys(status: $s) { nodes { id } } }',
       variables: { s: 'x'.repeat(100_000) },
     },
   },
   'an input with 7,000 unknown fields': {
     body: {
-      query: 'mutation ($pet: NewPet!) { createPet(input: $pet) { id } }',
-      variables: { pet: Object.fromEntries(Array.from({ length: 7_000 }, (_, at) => [`k${at}`, 1])) },
+      query: 'mutation ($toy: NewToy!) { createToy(input: $toy) { id } }',
+      variables: { toy: Object.fromEntries(Array.from({ length: 7_000 }, (_, at) => [`k${at}`, 1])) },
     },
   },
   '48,000 fields of the schema': {
     body: {
-      query: `{ pets { nodes { id } } __schema { types { ${repeat(29, (at) => `f${at}: fields { name description type { kind name } }`)} } } }`,
+      query: `{ toys { nodes { id } } __schema { types { ${repeat(29, (at) => `f${at}: fields { name description type { kind name } }`)} } } }`,
     },
   },
   '33,000 values instead of one': {
     body: {
-      query: 'query ($n: Int) { pets(first: $n) { nodes { id } } }',
+      query: 'query ($n: Int) { toys(first: $n) { nodes { id } } }',
       variables: { n: Array.from({ length: 33_000 }, () => 1) },
     },
   },
   '9,000 unknown fields over REST': {
-    path: '/v1/pets',
+    path: '/v1/toys',
     body: Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`f${at}`, 1])),
   },
 };

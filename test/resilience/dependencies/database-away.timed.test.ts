@@ -6,9 +6,9 @@ import { createTenant, type GatewayProcess, startGateway } from '../../support/g
 import { type Fault, startFaultProxy } from '../../support/http/fault-proxy.js';
 import { type Answered, KeepAliveClient } from '../../support/http/keep-alive-client.js';
 import { testOnMysql } from '../../support/on-databases.js';
-import { type Habit, PetLoad } from '../../support/pet-load.js';
 import { startMysql } from '../../support/servers/mysql.js';
 import type { SqlServer } from '../../support/servers/sql-server.js';
+import { type Habit, ToyLoad } from '../../support/toy-load.js';
 
 /** Patience with a busy machine; not a promised time. */
 const LONGEST_MS = 180_000;
@@ -48,10 +48,10 @@ each(OUTAGES)(
   async ({ prepare }) => {
     const outage = await prepare();
     const gateway = await startGateway({ env: { DATABASE_URL: outage.databaseUrl } });
-    const load = new PetLoad(gateway.url, await createTenant(outage.databaseUrl), HABITS);
+    const load = new ToyLoad(gateway.url, await createTenant(outage.databaseUrl), HABITS);
     const probes = watch(gateway);
     try {
-      await eventually('pets made', () => load.acknowledged.size >= 100);
+      await eventually('toys made', () => load.acknowledged.size >= 100);
       const beganAt = performance.now();
       await outage.begin();
       const wasAway = () => performance.now() - beganAt > AWAY_MS;
@@ -102,7 +102,7 @@ testOnMysql(
     const outage = await networkOutage('half-open');
     const gateway = await startGateway({ env: { DATABASE_URL: outage.databaseUrl } });
     const token = await createTenant(outage.databaseUrl);
-    const load = new PetLoad(gateway.url, token, HABITS);
+    const load = new ToyLoad(gateway.url, token, HABITS);
     const client = new KeepAliveClient(gateway.url, token);
     try {
       await eventually('every connection used', () => load.acknowledged.size >= 100);
@@ -111,7 +111,7 @@ testOnMysql(
       const beganAt = performance.now();
       const answers: Answered[] = [];
       const isServed = async () => {
-        answers.push(await client.send('/v1/pets'));
+        answers.push(await client.send('/v1/toys'));
         return answers.at(-1)?.status === 200;
       };
       await eventually('served', isServed, 60_000);

@@ -6,7 +6,7 @@ import { petstore } from '../../support/command-line.js';
 import { createTestDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { createTenant, type GatewayProcess, startGateway } from '../../support/gateway-process.js';
-import { type Habit, PetLoad } from '../../support/pet-load.js';
+import { type Habit, ToyLoad } from '../../support/toy-load.js';
 
 const HABITS: Habit[] = ['create', 'create', 'create with key', 'create by both doors with key', 'read'];
 const FULL_MS = 3_000;
@@ -23,14 +23,14 @@ test.each(['without a change log', 'with a change log'])(
     const path = database.url.slice('sqlite:'.length);
     const gateway = await startGateway({ env: { DATABASE_URL: database.url, SHUTDOWN_SECONDS: '4' } });
     const token = await createTenant(database.url, 'ENTERPRISE', { isLogged: how === 'with a change log' });
-    const load = new PetLoad(gateway.url, token, HABITS);
+    const load = new ToyLoad(gateway.url, token, HABITS);
     const readiness = async () => {
       const response = await fetch(`${gateway.url}/readyz`);
       return { status: response.status, text: await response.text() };
     };
     const command = (...args: string[]) => petstore([...args, '--json'], { databaseUrl: database.url });
     try {
-      await eventually('pets made', () => load.acknowledged.size >= 20);
+      await eventually('toys made', () => load.acknowledged.size >= 20);
       const sizes = await Promise.all([path, `${path}-wal`].map(async (file) => (await stat(file)).size));
       limitFiles(gateway, Math.max(...sizes));
       await eventually('not ready', async () => (await readiness()).status === 503);
@@ -63,7 +63,7 @@ test.each(['without a change log', 'with a change log'])(
         expect(copy.prepare('PRAGMA integrity_check').all()).toMatchObject([{ integrity_check: 'ok' }]);
         const names = new Set(
           copy
-            .prepare('SELECT name FROM pets')
+            .prepare('SELECT name FROM toys')
             .all()
             .map((row) => (row as { name: string }).name),
         );

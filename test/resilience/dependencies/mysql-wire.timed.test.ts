@@ -6,8 +6,8 @@ import { createTenant, type GatewayProcess, startGateway } from '../../support/g
 import { type Distortion, type FaultProxy, startFaultProxy } from '../../support/http/fault-proxy.js';
 import { type Answered, KeepAliveClient } from '../../support/http/keep-alive-client.js';
 import { testOnMysql as test } from '../../support/on-databases.js';
-import { type Habit, PetLoad } from '../../support/pet-load.js';
 import * as wire from '../../support/servers/mysql-distortions.js';
+import { type Habit, ToyLoad } from '../../support/toy-load.js';
 
 const ANSWERED_WITHIN_MS = 5_000;
 const HEALED_WITHIN_MS = 5_000;
@@ -50,8 +50,8 @@ const FAULTS: [what: string, fault: Distortion][] = [
 let database: TestDatabase;
 let proxy: FaultProxy;
 let gateway: GatewayProcess;
-let load: PetLoad;
-const loads: PetLoad[] = [];
+let load: ToyLoad;
+const loads: ToyLoad[] = [];
 let isSettled = false;
 let probe: KeepAliveClient;
 beforeAll(async () => {
@@ -78,7 +78,7 @@ afterAll(async () => {
 });
 
 async function startLoad(): Promise<void> {
-  load = new PetLoad(gateway.url, await createTenant(database.url), HABITS);
+  load = new ToyLoad(gateway.url, await createTenant(database.url), HABITS);
   loads.push(load);
   isSettled = false;
   await eventually('warm', () => load.acknowledged.size >= 200);

@@ -63,7 +63,7 @@ afterAll(async () => {
 const create = () =>
   Promise.all(
     clients.map((client) =>
-      client.send('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 1 } }),
+      client.send('/v1/toys', { method: 'POST', body: { name: 'Rex', categoryId: 1 } }),
     ),
   );
 const isServed = async () => (await create()).every(({ status }) => status === 201);

@@ -31,7 +31,7 @@ test('Attack-sqlite-1: while another program holds the lock, reads and /healthz 
     client.close();
     return answers;
   };
-  const write = () => ask('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 1 } });
+  const write = () => ask('/v1/toys', { method: 'POST', body: { name: 'Rex', categoryId: 1 } });
   const [alive, ...writers] = await Promise.all([ask('/healthz'), ...Array.from({ length: WRITERS }, write)]);
   const writes = writers.flat();
   const slow = await slowness();
@@ -46,7 +46,7 @@ test('Attack-sqlite-1: while another program holds the lock, reads and /healthz 
   other.close();
   const client = new KeepAliveClient(gateway.url, attackerToken);
   const served = async () =>
-    (await client.send('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 1 } })).status === 201;
+    (await client.send('/v1/toys', { method: 'POST', body: { name: 'Rex', categoryId: 1 } })).status === 201;
   await eventually('served again', served, 5_000);
   client.close();
 });

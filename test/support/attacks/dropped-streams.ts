@@ -6,13 +6,13 @@ import { isLive, streamRequest } from './raw-streams.js';
 const CONNECTIONS = 50;
 const WRITE_EVERY_MS = 50;
 
-/** Opens streams while pets are created. Half of the clients leave before the answer, the others after it or after a change. */
+/** Opens streams while toys are created. Half of the clients leave before the answer, the others after it or after a change. */
 export async function dropStreams(gateway: { url: string; port: number }, token: string, count: number) {
   let opened = 0;
   let isOver = false;
   const write = async () => {
     while (!isOver) {
-      await rest(gateway.url, '/v1/pets', { method: 'POST', token, body: { name: 'Rex', categoryId: 1 } });
+      await rest(gateway.url, '/v1/toys', { method: 'POST', token, body: { name: 'Rex', categoryId: 1 } });
       await new Promise((resolve) => setTimeout(resolve, WRITE_EVERY_MS));
     }
   };

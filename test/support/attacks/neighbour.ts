@@ -9,7 +9,7 @@ interface Read {
   tookMs: number;
 }
 
-/** A client of another project that reads a page of pets once per 50 ms while the gateway is attacked. */
+/** A client of another project that reads a page of toys once per 50 ms while the gateway is attacked. */
 export class Neighbour {
   private reads: Read[] = [];
   private readonly client: KeepAliveClient;
@@ -48,7 +48,7 @@ export class Neighbour {
   /** Starts each read on time even if earlier reads wait on the same connection, so a stall delays several reads. */
   private async readOn(): Promise<void> {
     for (let turn = 0; !this.hasLeft; turn += 1) {
-      void this.read(`/v1/pets?limit=${1 + (turn % PAGES)}`);
+      void this.read(`/v1/toys?limit=${1 + (turn % PAGES)}`);
       await pause(EVERY_MS);
     }
   }

@@ -3,16 +3,16 @@ import { graphql } from '../http/client.js';
 import { RawClient } from './raw-client.js';
 
 const MOST_ALIASES = 30;
-const PETS_OF_MUTATION = 100;
+const TOYS_OF_MUTATION = 100;
 /** Each character has three bytes. */
 const LONGEST_NAME = '\u20ac'.repeat(255);
 
-export const SMALL_OPERATION = 'subscription { petChanges { cursor } }';
+export const SMALL_OPERATION = 'subscription { toyChanges { cursor } }';
 
 /** A subscription with as much text for each change as is allowed: 23 KB. No other number has the same. */
 export function largeOperation(number: number, argument = ''): string {
   const names = Array.from({ length: MOST_ALIASES }, (_, at) => `a${number}_${at}: name`);
-  return `subscription S { petChanges${argument} { cursor pet { ${names.join(' ')} } } }`;
+  return `subscription S { toyChanges${argument} { cursor toy { ${names.join(' ')} } } }`;
 }
 
 interface StreamRequest {
@@ -54,10 +54,10 @@ export function statusOf({ received }: RawClient): number {
   return Number(/^HTTP\/1\.1 (?!100)(\d+) /m.exec(received)?.[1] ?? 0);
 }
 
-/** Creates pets with the longest names. */
-export async function createLargePets(url: string, token: string, mutations: number): Promise<void> {
-  const inputs = Array.from({ length: PETS_OF_MUTATION }, () => ({ name: LONGEST_NAME, categoryId: 1 }));
-  const query = 'mutation ($inputs: [NewPet!]!) { createPets(inputs: $inputs) { id } }';
+/** Creates toys with the longest names. */
+export async function createLargeToys(url: string, token: string, mutations: number): Promise<void> {
+  const inputs = Array.from({ length: TOYS_OF_MUTATION }, () => ({ name: LONGEST_NAME, categoryId: 1 }));
+  const query = 'mutation ($inputs: [NewToy!]!) { createToys(inputs: $inputs) { id } }';
   for (let sent = 0; sent < mutations; sent += 1) {
     const { body } = await graphql(url, query, { token, variables: { inputs } });
     if (body.errors) throw new Error(JSON.stringify(body.errors));

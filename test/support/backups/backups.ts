@@ -39,14 +39,14 @@ export class Backups {
     return databaseUrl;
   }
 
-  /** A migrated database with a power of two of pets. */
-  async withPets(kind: DatabaseKind, pets: number): Promise<string> {
+  /** A migrated database with a power of two of toys. */
+  async withToys(kind: DatabaseKind, toys: number): Promise<string> {
     const databaseUrl = await this.migrated(kind);
     await onDatabase(databaseUrl, async (data) => {
-      const insert = 'INSERT INTO pets (project_id, id, name, category_id, created_at_ms)';
+      const insert = 'INSERT INTO toys (project_id, id, name, category_id, created_at_ms)';
       await data.query(`${insert} VALUES (1, 1, 'Rex the ${'very '.repeat(20)}first', 1, 1)`);
-      for (let id = 1; id < pets; id *= 2) {
-        await data.query(`${insert} SELECT 1, id + ${id}, name, 1, 1 FROM pets`);
+      for (let id = 1; id < toys; id *= 2) {
+        await data.query(`${insert} SELECT 1, id + ${id}, name, 1, 1 FROM toys`);
       }
     });
     return databaseUrl;
@@ -80,10 +80,10 @@ export async function whileWritten(databaseUrl: string, run: () => Promise<Ended
       await data.transaction(async (manager) => {
         const order =
           'INSERT INTO acme_orders (id, domain_id, project_id, hostname, registrable_domain, is_renewal, started_at_ms)';
-        const pet = 'INSERT INTO pets (project_id, id, name, category_id, created_at_ms)';
-        // `acme_orders` is read before `pets`, `usage_by_dimension` after it.
+        const toy = 'INSERT INTO toys (project_id, id, name, category_id, created_at_ms)';
+        // `acme_orders` is read before `toys`, `usage_by_dimension` after it.
         await manager.query(`${order} VALUES (${id}, 1, 1, 'a', 'a', 0, 1)`);
-        await manager.query(`${pet} VALUES (2, ${id}, 'New', 1, 1)`);
+        await manager.query(`${toy} VALUES (2, ${id}, 'New', 1, 1)`);
         await manager.query(
           `INSERT INTO usage_by_dimension VALUES (1, 'day', 'door', ${id}, 'rest', 1, 0, 0, 1)`,
         );

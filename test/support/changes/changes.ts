@@ -6,13 +6,13 @@ interface ShownChange {
   cursor: string;
   kind: string;
   at: string;
-  pet: { id: string; name: string; categoryId: string; status: string | null; createdAt: string };
+  toy: { id: string; name: string; categoryId: string; status: string | null; createdAt: string };
 }
 
-const PET_FIELDS = 'id name categoryId status createdAt';
-const CHANGES = `query($first: Int, $after: String, $status: PetStatus) {
-  petChanges(first: $first, after: $after, status: $status) {
-    nodes { cursor kind at pet { ${PET_FIELDS} } } pageInfo { hasNextPage endCursor }
+const TOY_FIELDS = 'id name categoryId status createdAt';
+const CHANGES = `query($first: Int, $after: String, $status: ToyStatus) {
+  toyChanges(first: $first, after: $after, status: $status) {
+    nodes { cursor kind at toy { ${TOY_FIELDS} } } pageInfo { hasNextPage endCursor }
   }
 }`;
 
@@ -39,29 +39,29 @@ export function changesClient(app: () => TestApp, owner: () => Tenant) {
     async changes(variables: { first?: number; after?: string | null; status?: string } = {}) {
       const { data, errors } = await send(CHANGES, variables);
       if (errors) throw new Error(JSON.stringify(errors));
-      return data.petChanges as {
+      return data.toyChanges as {
         nodes: ShownChange[];
         pageInfo: { hasNextPage: boolean; endCursor: string };
       };
     },
     refusal: async (variables: object) => (await send(CHANGES, { ...variables })).errors?.[0],
     async list(args = 'first: 100') {
-      const { data } = await send(`{ pets(${args}) { changesCursor nodes { ${PET_FIELDS} } } }`);
-      return data.pets as { changesCursor: string | null; nodes: ShownChange['pet'][] };
+      const { data } = await send(`{ toys(${args}) { changesCursor nodes { ${TOY_FIELDS} } } }`);
+      return data.toys as { changesCursor: string | null; nodes: ShownChange['toy'][] };
     },
     async create(name: string, status: string | null = null): Promise<string> {
       const input = { name, categoryId: '1', status };
-      const { data } = await send('mutation($input: NewPet!) { createPet(input: $input) { id } }', { input });
-      return data.createPet.id;
+      const { data } = await send('mutation($input: NewToy!) { createToy(input: $input) { id } }', { input });
+      return data.createToy.id;
     },
     async update(id: string, input: object) {
-      await send('mutation($id: ID!, $input: PetChanges!) { updatePet(id: $id, input: $input) { id } }', {
+      await send('mutation($id: ID!, $input: ToyChanges!) { updateToy(id: $id, input: $input) { id } }', {
         id,
         input,
       });
     },
     async delete(id: string) {
-      await send('mutation($id: ID!) { deletePet(id: $id) { id } }', { id });
+      await send('mutation($id: ID!) { deleteToy(id: $id) { id } }', { id });
     },
     rest: (path: string) => rest(app().url, `/v1${path}`, { token: owner().token }),
   };

@@ -30,7 +30,7 @@ interface StreamRequest {
 }
 
 export const FOLLOW =
-  'subscription($after: String, $status: PetStatus) { petChanges(after: $after, status: $status) { cursor kind at pet { id name categoryId status createdAt } } }';
+  'subscription($after: String, $status: ToyStatus) { toyChanges(after: $after, status: $status) { cursor kind at toy { id name categoryId status createdAt } } }';
 
 /** Opens a stream of Server-Sent Events; resolves with the head of its answer. */
 export async function openStream(

@@ -1,3 +1,4 @@
+import type { LoadedGateway } from '../../../src/app/gateway.js';
 import type { DomainStatus } from '../../../src/domains/store/domain-status.js';
 import type { DatabaseKind } from '../databases.js';
 import { type DnsServerDouble, startDnsServer } from '../dns/dns-server.js';
@@ -31,6 +32,7 @@ export interface Surroundings {
 interface RigOptions {
   pebble?: Partial<PebbleOptions>;
   env?: Record<string, string>;
+  gateway?: LoadedGateway;
   refusesByCaa?: (hostname: string) => boolean;
 }
 
@@ -70,7 +72,7 @@ export async function startDomainRig(kind: DatabaseKind, options: RigOptions = {
   const [port, httpsPort] = [await freePort(), await freePort()];
   const surroundings = await startSurroundings(port, options);
   const env = { ...surroundings.env, PORT: String(port), HTTPS_PORT: String(httpsPort) };
-  const app = await startApp({ kind, env });
+  const app = await startApp({ kind, env, ...(options.gateway && { gateway: options.gateway }) });
   const stop = async () => {
     await app.stop();
     await surroundings.stop();

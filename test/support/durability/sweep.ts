@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '../eventually.js';
 import type { FaultyGateway, Tenant } from './faulty-gateway.js';
-import { type Attempt, type Outcome, PET_WRITES, type Write } from './writes.js';
+import { type Attempt, type Outcome, TOY_WRITES, type Write } from './writes.js';
 
 /** A fault at one place of a write; the places are tried one after the other, until a write passes none. */
 export interface Fault {
@@ -45,7 +45,7 @@ export async function sweep(
   { isLogged, hasKey }: Circumstances,
 ): Promise<string[]> {
   const [tenant, neighbour] = [await gateway.tenant({ isLogged }), await gateway.tenant({ isLogged })];
-  const [NEIGHBOURS] = PET_WRITES as [Write, ...Write[]];
+  const [NEIGHBOURS] = TOY_WRITES as [Write, ...Write[]];
   const findings: string[] = [];
   const trials: Trial[] = [];
   const control = await (await write.begin(gateway, tenant)).send({});
@@ -122,7 +122,7 @@ async function actsOf(gateway: FaultyGateway, { projectId }: Tenant, { act }: Wr
   return gateway.count('audit_events WHERE project_id = ? AND action = ?', [projectId, act]);
 }
 
-/** The log must lead to the stored pets, change by change. */
+/** The log must lead to the stored toys, change by change. */
 async function logProblems(gateway: FaultyGateway, { projectId }: Tenant): Promise<string[]> {
   const changes = await gateway.query(
     'SELECT number, kind, record FROM changes WHERE project_id = ? ORDER BY number',
@@ -137,12 +137,12 @@ async function logProblems(gateway: FaultyGateway, { projectId }: Tenant): Promi
     if (kind === 'deleted') records.delete(id);
     else records.set(id, name);
   }
-  const pets = await gateway.query('SELECT id, name FROM pets WHERE project_id = ?', [projectId]);
-  const stored = new Map(pets.map(({ id, name }) => [String(id), String(name)]));
+  const toys = await gateway.query('SELECT id, name FROM toys WHERE project_id = ?', [projectId]);
+  const stored = new Map(toys.map(({ id, name }) => [String(id), String(name)]));
   for (const [id, name] of stored) {
     if (records.get(id) !== name)
-      problems.push(`pet ${id} is stored as ${name}, logged as ${records.get(id)}`);
+      problems.push(`toy ${id} is stored as ${name}, logged as ${records.get(id)}`);
   }
-  for (const id of records.keys()) if (!stored.has(id)) problems.push(`pet ${id} is only in the log`);
+  for (const id of records.keys()) if (!stored.has(id)) problems.push(`toy ${id} is only in the log`);
   return problems;
 }

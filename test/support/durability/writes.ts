@@ -34,37 +34,37 @@ export interface Write {
 let names = 0;
 const freshName = () => `n-${process.pid}-${++names}`;
 
-const PET_INPUT = (name: string) => ({ name, categoryId: '1' });
+const TOY_INPUT = (name: string) => ({ name, categoryId: '1' });
 
-/** The writes of pets: the change log has them, and an Idempotency-Key makes each happen once. */
-export const PET_WRITES: readonly Write[] = [
+/** The writes of toys: the change log has them, and an Idempotency-Key makes each happen once. */
+export const TOY_WRITES: readonly Write[] = [
   {
-    name: 'createPet',
-    begin: async (gateway, tenant) => newPet(gateway, tenant, freshName()),
+    name: 'createToy',
+    begin: async (gateway, tenant) => newToy(gateway, tenant, freshName()),
   },
   {
-    name: 'POST /v1/pets',
+    name: 'POST /v1/toys',
     async begin(gateway, tenant) {
       const name = freshName();
       const init = { method: 'POST', token: tenant.token, body: { name, categoryId: 1 } };
       return {
         name,
-        send: (headers) => outcomeOf(() => rest(gateway.url, '/v1/pets', { ...init, headers })),
-        stored: () => petsNamed(gateway, tenant, name),
+        send: (headers) => outcomeOf(() => rest(gateway.url, '/v1/toys', { ...init, headers })),
+        stored: () => toysNamed(gateway, tenant, name),
       };
     },
   },
   {
-    name: 'createPets',
+    name: 'createToys',
     async begin(gateway, tenant) {
       const name = freshName();
-      const inputs = [1, 2, 3].map((number) => PET_INPUT(`${name}-${number}`));
-      const query = 'mutation ($inputs: [NewPet!]!) { createPets(inputs: $inputs) { id } }';
+      const inputs = [1, 2, 3].map((number) => TOY_INPUT(`${name}-${number}`));
+      const query = 'mutation ($inputs: [NewToy!]!) { createToys(inputs: $inputs) { id } }';
       return {
         name,
         send: (headers) => mutate(gateway, tenant, query, { inputs }, headers),
         stored: async () =>
-          (await gateway.count('pets WHERE project_id = ? AND name LIKE ?', [
+          (await gateway.count('toys WHERE project_id = ? AND name LIKE ?', [
             tenant.projectId,
             `${name}-%`,
           ])) / inputs.length,
@@ -72,28 +72,28 @@ export const PET_WRITES: readonly Write[] = [
     },
   },
   {
-    name: 'updatePet',
+    name: 'updateToy',
     async begin(gateway, tenant) {
-      const id = await madePet(gateway, tenant);
+      const id = await madeToy(gateway, tenant);
       const name = freshName();
-      const query = 'mutation ($id: ID!, $name: String!) { updatePet(id: $id, input: {name: $name}) { id } }';
+      const query = 'mutation ($id: ID!, $name: String!) { updateToy(id: $id, input: {name: $name}) { id } }';
       return {
         name,
         send: (headers) => mutate(gateway, tenant, query, { id, name }, headers),
-        stored: () => petsNamed(gateway, tenant, name),
+        stored: () => toysNamed(gateway, tenant, name),
       };
     },
   },
   {
-    name: 'deletePet',
+    name: 'deleteToy',
     async begin(gateway, tenant) {
-      const id = await madePet(gateway, tenant);
-      const query = 'mutation ($id: ID!) { deletePet(id: $id) { id } }';
+      const id = await madeToy(gateway, tenant);
+      const query = 'mutation ($id: ID!) { deleteToy(id: $id) { id } }';
       return {
         name: `deletion of ${id}`,
         send: (headers) => mutate(gateway, tenant, query, { id }, headers),
         stored: async () =>
-          1 - (await gateway.count('pets WHERE project_id = ? AND id = ?', [tenant.projectId, BigInt(id)])),
+          1 - (await gateway.count('toys WHERE project_id = ? AND id = ?', [tenant.projectId, BigInt(id)])),
       };
     },
   },
@@ -164,7 +164,7 @@ export const MANAGEMENT_WRITES: readonly Write[] = [
   },
   {
     name: 'recordImport',
-    act: 'pets.import',
+    act: 'toys.import',
     async begin(gateway, tenant) {
       const file = `${freshName()}.csv`;
       return {
@@ -247,7 +247,7 @@ export const COMMAND_WRITES: readonly Write[] = [
     },
   },
   {
-    name: 'petstore pets import',
+    name: 'petstore toys import',
     async begin(gateway, tenant) {
       const name = freshName();
       const [row] = await gateway.query('SELECT slug FROM projects WHERE id = ?', [tenant.projectId]);
@@ -255,9 +255,9 @@ export const COMMAND_WRITES: readonly Write[] = [
       await writeFile(file, `name,categoryId\n${name}-1,1\n${name}-2,1\n`);
       return {
         name,
-        send: () => command(gateway, ['pets', 'import', String(row?.slug), file]),
+        send: () => command(gateway, ['toys', 'import', String(row?.slug), file]),
         stored: async () =>
-          (await gateway.count('pets WHERE project_id = ? AND name LIKE ?', [
+          (await gateway.count('toys WHERE project_id = ? AND name LIKE ?', [
             tenant.projectId,
             `${name}-%`,
           ])) / 2,
@@ -267,23 +267,23 @@ export const COMMAND_WRITES: readonly Write[] = [
 ];
 
 const RECORD_IMPORT = `mutation ($file: String!) {
-  recordImport(resource: "pets", file: $file, imported: 1, refused: 0) { slug }
+  recordImport(resource: "toys", file: $file, imported: 1, refused: 0) { slug }
 }`;
 const ADD_DOMAIN = 'mutation ($hostname: String!) { addDomain(hostname: $hostname) { id } }';
 const REMOVE_DOMAIN = 'mutation ($id: ID!) { removeDomain(id: $id) { id } }';
-const CREATE_PET = 'mutation ($input: NewPet!) { createPet(input: $input) { id } }';
+const CREATE_TOY = 'mutation ($input: NewToy!) { createToy(input: $input) { id } }';
 const CREATE_KEY = 'mutation ($input: NewApiKey!) { createApiKey(input: $input) { key { id } token } }';
 
-function newPet(gateway: FaultyGateway, tenant: Tenant, name: string): Attempt {
+function newToy(gateway: FaultyGateway, tenant: Tenant, name: string): Attempt {
   return {
     name,
-    send: (headers) => mutate(gateway, tenant, CREATE_PET, { input: PET_INPUT(name) }, headers),
-    stored: () => petsNamed(gateway, tenant, name),
+    send: (headers) => mutate(gateway, tenant, CREATE_TOY, { input: TOY_INPUT(name) }, headers),
+    stored: () => toysNamed(gateway, tenant, name),
   };
 }
 
 function newKey(gateway: FaultyGateway, tenant: Tenant, name: string): Attempt {
-  const input = { name, scopes: ['PETS_READ'] };
+  const input = { name, scopes: ['TOYS_READ'] };
   return {
     name,
     send: (headers) => mutate(gateway, tenant, CREATE_KEY, { input }, headers),
@@ -299,9 +299,9 @@ async function made(attempt: () => Attempt): Promise<string> {
   });
 }
 
-async function madePet(gateway: FaultyGateway, tenant: Tenant): Promise<string> {
-  const name = await made(() => newPet(gateway, tenant, freshName()));
-  const [row] = await gateway.query('SELECT id FROM pets WHERE project_id = ? AND name = ?', [
+async function madeToy(gateway: FaultyGateway, tenant: Tenant): Promise<string> {
+  const name = await made(() => newToy(gateway, tenant, freshName()));
+  const [row] = await gateway.query('SELECT id FROM toys WHERE project_id = ? AND name = ?', [
     tenant.projectId,
     name,
   ]);
@@ -327,8 +327,8 @@ async function madeDomain(gateway: FaultyGateway, tenant: Tenant): Promise<{ id:
   return { id: String(row?.id), hostname };
 }
 
-const petsNamed = (gateway: FaultyGateway, { projectId }: Tenant, name: string) =>
-  gateway.count('pets WHERE project_id = ? AND name = ?', [projectId, name]);
+const toysNamed = (gateway: FaultyGateway, { projectId }: Tenant, name: string) =>
+  gateway.count('toys WHERE project_id = ? AND name = ?', [projectId, name]);
 
 const keysNamed = (gateway: FaultyGateway, name: string) => gateway.count('api_keys WHERE name = ?', [name]);
 

@@ -1,3 +1,4 @@
+import { buildSchema, type GraphQLSchema } from 'graphql';
 import { parse } from 'lossless-json';
 
 export interface Answer<Body> {
@@ -31,6 +32,11 @@ export async function rest(url: string, path: string, init: RestInit = {}): Prom
     ...(body === undefined ? {} : { body: asBody(body) }),
   });
   return answer(response);
+}
+
+/** The schema that the gateway serves, with the directives of its fields. */
+export async function servedSchema(url: string): Promise<GraphQLSchema> {
+  return buildSchema((await rest(url, '/schema.graphql')).text);
 }
 
 interface GraphQLInit {

@@ -40,6 +40,7 @@ export const books = defineNoun({
   },
   count: true,
   changes: true,
+  migrations: async () => [Books1790000000000],
   check: ({ state, publishedOn }) =>
     state === 'published' && publishedOn !== null && publishedOn > '2100'
       ? [{ field: 'publishedOn', message: 'must not be in the future of a published book' }]
@@ -47,7 +48,7 @@ export const books = defineNoun({
 });
 
 /** Its table, as `petstore migrate --write` writes it. */
-export class Books1790000000000 extends NewTables {
+class Books1790000000000 extends NewTables {
   protected readonly tables = [new Table(books.table.table)];
   protected override readonly collation = exactCollation;
 }
@@ -56,6 +57,7 @@ export const BOOKS: TestNoun = {
   description: books.description,
   input: (n) => ({ title: `Book ${n}`, pages: n + 1, priceCents: String(n) }),
   change: (n) => ({ title: `Changed ${n}` }),
+  text: 'title',
   invalid: [
     [{ title: '' }, ['title']],
     [{ title: 'x'.repeat(201) }, ['title']],

@@ -6,10 +6,12 @@ export type Values = Readonly<Record<string, unknown>>;
 /** The facts about a noun, beyond its description, that the suites of `test/nouns/` need. */
 export interface TestNoun {
   readonly description: NounDescription;
-  /** Valid input number `n`, without the field of `filter`. Two numbers differ. The suites store one input several times, so no value in it may have to be unique. */
+  /** Valid input number `n`, without the field of `filter`. The values of unique fields differ between two numbers. */
   input(n: number): Values;
   /** Valid changes number `n`: they differ from every input, and from the changes of another number. */
   change(n: number): Values;
+  /** A required field of text that is not unique and accepts every text up to its length. */
+  readonly text: string;
   /** Differences that make an input invalid, with the names of the wrong fields. */
   readonly invalid: readonly (readonly [difference: Values, fields: readonly string[]])[];
   /** A field of 64-bit integers, and integers that it accepts. At least one integer is larger than 2^53; null = no such field. */
@@ -22,7 +24,7 @@ export interface TestNoun {
 
 /** The names that follow from a description. */
 export interface NounNames {
-  /** Such as `/v1/pets`. */
+  /** Such as `/v1/toys`. */
   readonly path: string;
   /** Root fields of GraphQL. */
   readonly one: string;
@@ -38,7 +40,7 @@ export interface NounNames {
   readonly choice: string;
   readonly readScope: `${string}:read`;
   readonly writeScope: `${string}:write`;
-  /** Of the scope `pets:read` in GraphQL, such as `PETS_READ`. */
+  /** Of the scope `toys:read` in GraphQL, such as `TOYS_READ`. */
   readonly readScopeName: string;
   /** `id` and the fields of the description, as a selection. */
   readonly fields: string;
@@ -68,11 +70,11 @@ export function namesOf({ description, filter }: TestNoun): NounNames {
   };
 }
 
-/** A required field of text, and the most characters that it has. Throws for a noun without one. */
-export function requiredText({ description }: TestNoun): { name: string; maxLength: number } {
-  const field = description.fields.find(({ kind, isRequired }) => kind === 'text' && isRequired);
-  if (field?.maxLength === undefined) throw new Error(`${description.singular} has no required text`);
-  return { name: field.name, maxLength: field.maxLength };
+/** The field `text`, and the most characters that it has. Throws if the noun has no such field. */
+export function requiredText({ description, text }: TestNoun): { name: string; maxLength: number } {
+  const field = description.fields.find(({ name, isRequired }) => name === text && isRequired);
+  if (field?.maxLength === undefined) throw new Error(`${description.singular} has no required text ${text}`);
+  return { name: text, maxLength: field.maxLength };
 }
 
 /** Each integer of `int64` as a value, such as `{categoryId: "0"}`. A noun without such a field has one empty value. */

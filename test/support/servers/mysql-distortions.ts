@@ -67,10 +67,10 @@ export function mysqlError(code: number): Buffer {
   return packet(1, Buffer.from([0xff, code & 0xff, code >> 8, ...Buffer.from('#HY000innermost secret')]));
 }
 
-/** The first COMMITs that store pets are done. Then the connection is cut, or the answer comes late. */
+/** The first COMMITs that store toys are done. Then the connection is cut, or the answer comes late. */
 export function unansweredCommits(count: number, lateMs: number | null): Distortion {
   const committing = new WeakSet<Ends>();
-  const isCounted = commitsOfPets(count);
+  const isCounted = commitsOfToys(count);
   return {
     ofRequest(bytes, ends) {
       if (isCounted(bytes, ends)) committing.add(ends);
@@ -84,9 +84,9 @@ export function unansweredCommits(count: number, lateMs: number | null): Distort
   };
 }
 
-/** The first COMMITs that store pets are refused with the error, and not done. */
+/** The first COMMITs that store toys are refused with the error, and not done. */
 export function refusedCommits(count: number, code: number): Distortion {
-  const isCounted = commitsOfPets(count);
+  const isCounted = commitsOfToys(count);
   return {
     ofRequest(bytes, ends) {
       if (isCounted(bytes, ends)) ends.client.write(mysqlError(code));
@@ -95,13 +95,13 @@ export function refusedCommits(count: number, code: number): Distortion {
   };
 }
 
-function commitsOfPets(count: number): (bytes: Buffer, ends: Ends) => boolean {
+function commitsOfToys(count: number): (bytes: Buffer, ends: Ends) => boolean {
   const changed = new WeakSet<Ends>();
   let left = count;
   return (bytes, ends) => {
     if (bytes[4] !== QUERY) return false;
     if (bytes.includes('START TRANSACTION')) changed.delete(ends);
-    if (/(INTO|FROM) `pets`/.test(String(bytes))) changed.add(ends);
+    if (/(INTO|FROM) `toys`/.test(String(bytes))) changed.add(ends);
     return bytes.includes('COMMIT') && changed.delete(ends) && left-- > 0;
   };
 }

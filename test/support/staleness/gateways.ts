@@ -73,7 +73,7 @@ export class Gateways {
   }
 
   /**
-   * Returns the index reads since the database started; each list of pets is one, even in a joint statement. The read that
+   * Returns the index reads since the database started; each list of toys is one, even in a joint statement. The read that
    * finds the row of an update does not count: usage is added to many rows.
    */
   async indexReads(): Promise<number> {

@@ -4,15 +4,15 @@ export interface History {
   readonly reads: Read[];
 }
 
-/** A pet's values are written one after the other and grow; the first write creates the pet. */
+/** A toy's values are written one after the other and grow; the first write creates the toy. */
 export interface Write {
-  readonly pet: string;
+  readonly toy: string;
   readonly value: number;
   readonly begunAt: number;
   /** The time of the answer, or of the certainty that there is none. */
   endedAt: number;
   isAcknowledged: boolean;
-  /** Whether it deleted the pet; it is then the pet's last write. */
+  /** Whether it deleted the toy; it is then the toy's last write. */
   readonly isDeletion: boolean;
   /** The place of the write, for the reader of the report. */
   readonly at: string;
@@ -27,6 +27,6 @@ export interface Read {
 
 export interface Page {
   readonly values: ReadonlyMap<string, number>;
-  /** Whether all pets are on it. Otherwise a missing pet means nothing. */
+  /** Whether all toys are on it. Otherwise a missing toy means nothing. */
   readonly isWhole: boolean;
 }

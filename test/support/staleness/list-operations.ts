@@ -1,42 +1,42 @@
 import { asked, type Request } from './operations.js';
 
-/** Cursors of pets in the middle of lists, and identifiers of pets. */
+/** Cursors of toys in the middle of lists, and identifiers of toys. */
 export interface ListPlaces {
   /** Of `orderBy: NEWEST`. */
   newest: string;
-  /** Of `nameStartsWith: "pet"`. */
+  /** Of `nameStartsWith: "toy"`. */
   named: string;
   ids: readonly [string, string, ...string[]];
 }
 
 const LIST =
-  'query List($first: Int, $after: String, $status: PetStatus, $name: String, $ids: [ID!], $order: PetOrder) { pets(first: $first, after: $after, status: $status, nameStartsWith: $name, ids: $ids, orderBy: $order) { edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }';
-const ONE = 'query ($id: ID!) { pets(ids: [$id]) { nodes { id name } } }';
-const TWO = 'query ($a: ID!, $b: ID!, $n: Int) { pets(ids: [$a, "1", $b], first: $n) { nodes { id } } }';
+  'query List($first: Int, $after: String, $status: ToyStatus, $name: String, $ids: [ID!], $order: ToyOrder) { toys(first: $first, after: $after, status: $status, nameStartsWith: $name, ids: $ids, orderBy: $order) { edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }';
+const ONE = 'query ($id: ID!) { toys(ids: [$id]) { nodes { id name } } }';
+const TWO = 'query ($a: ID!, $b: ID!, $n: Int) { toys(ids: [$a, "1", $b], first: $n) { nodes { id } } }';
 const DEFAULTS =
-  'query ($order: PetOrder = NEWEST, $ids: [ID!] = ["1"], $name: String = "pet") { pets(orderBy: $order, nameStartsWith: $name) { nodes { id } } of: pets(ids: $ids) { nodes { id } } }';
+  'query ($order: ToyOrder = NEWEST, $ids: [ID!] = ["1"], $name: String = "toy") { toys(orderBy: $order, nameStartsWith: $name) { nodes { id } } of: toys(ids: $ids) { nodes { id } } }';
 const REQUIRED =
-  'query ($ids: [ID!]!, $order: PetOrder!) { pets(ids: $ids, orderBy: $order) { nodes { id } } }';
+  'query ($ids: [ID!]!, $order: ToyOrder!) { toys(ids: $ids, orderBy: $order) { nodes { id } } }';
 
 /** Requests for lists by name, by identifier and in another order. */
 export function listOperations({ newest, named, ids }: ListPlaces): Request[] {
   const [a, b] = ids;
   return [
-    asked('the newest pets', LIST, { order: 'NEWEST', first: 3 }),
-    asked('the newest pets, continued', LIST, { order: 'NEWEST', first: 3, after: newest }),
-    asked('the newest pets with a status', LIST, { order: 'NEWEST', status: 'sold' }),
-    asked('the oldest pets', LIST, { order: 'OLDEST' }),
+    asked('the newest toys', LIST, { order: 'NEWEST', first: 3 }),
+    asked('the newest toys, continued', LIST, { order: 'NEWEST', first: 3, after: newest }),
+    asked('the newest toys with a status', LIST, { order: 'NEWEST', status: 'sold' }),
+    asked('the oldest toys', LIST, { order: 'OLDEST' }),
     asked('the default order', LIST, {}),
     asked('an order that is null', LIST, { order: null, name: null, ids: null }),
     asked('an unknown order', LIST, { order: 'newest' }),
-    asked('pets by name', LIST, { name: 'pet "' }),
-    asked('pets by name, continued', LIST, { name: 'pet', after: named }),
-    asked('pets by name, newest first, with a status', LIST, {
-      name: 'pet',
+    asked('toys by name', LIST, { name: 'toy "' }),
+    asked('toys by name, continued', LIST, { name: 'toy', after: named }),
+    asked('toys by name, newest first, with a status', LIST, {
+      name: 'toy',
       order: 'NEWEST',
       status: 'sold',
     }),
-    asked('no pet by name', LIST, { name: 'Pet' }),
+    asked('no toy by name', LIST, { name: 'Toy' }),
     asked('a pattern', LIST, { name: '%' }),
     asked('an empty name', LIST, { name: '' }),
     asked('a name of 256 characters', LIST, { name: 'x'.repeat(256) }),
@@ -44,8 +44,8 @@ export function listOperations({ newest, named, ids }: ListPlaces): Request[] {
     asked('a name that is a number', LIST, { name: 1 }),
     asked('a cursor of another name', LIST, { name: 'p', after: named }),
     asked('a cursor of another order', LIST, { after: newest }),
-    asked('pets by identifier', LIST, { ids }),
-    asked('pets by identifier, newest first', LIST, { ids, order: 'NEWEST', first: 1 }),
+    asked('toys by identifier', LIST, { ids }),
+    asked('toys by identifier, newest first', LIST, { ids, order: 'NEWEST', first: 1 }),
     asked('an identifier in place of a list', LIST, { ids: a }),
     asked('a number in place of a list', LIST, { ids: 1 }),
     asked('numbers among the identifiers', LIST, { ids: [1, a] }),
@@ -63,13 +63,13 @@ export function listOperations({ newest, named, ids }: ListPlaces): Request[] {
     asked('a variable inside a list, missing', ONE, {}),
     asked('variables inside a list', TWO, { a, b }),
     asked('variables inside a list, on a small page', TWO, { a, b, n: 1 }),
-    asked('literals', `{ pets(ids: ["${a}", ${b}], orderBy: NEWEST, first: 5) { nodes { id } } }`),
-    asked('a literal in place of a list', `{ pets(ids: ${a}) { nodes { id } } }`),
+    asked('literals', `{ toys(ids: ["${a}", ${b}], orderBy: NEWEST, first: 5) { nodes { id } } }`),
+    asked('a literal in place of a list', `{ toys(ids: ${a}) { nodes { id } } }`),
     asked(
       'literals that are null',
-      '{ pets(ids: null, orderBy: null, nameStartsWith: null) { nodes { id } } }',
+      '{ toys(ids: null, orderBy: null, nameStartsWith: null) { nodes { id } } }',
     ),
-    asked('a name in several lines', '{ pets(nameStartsWith: """pet""", orderBy: NEWEST) { nodes { id } } }'),
+    asked('a name in several lines', '{ toys(nameStartsWith: """toy""", orderBy: NEWEST) { nodes { id } } }'),
     asked('defaults of the operation', DEFAULTS, {}),
     asked('defaults of the operation, replaced', DEFAULTS, { order: 'OLDEST', ids: [a], name: 'p' }),
     asked('defaults of the operation, and null', DEFAULTS, { order: null, ids: null, name: null }),
@@ -77,7 +77,7 @@ export function listOperations({ newest, named, ids }: ListPlaces): Request[] {
     asked('a required list that is missing', REQUIRED, { order: 'NEWEST' }),
     asked(
       'several lists',
-      `{ a: pets(orderBy: NEWEST, first: 1) { nodes { id } } b: pets(ids: ["${a}"]) { nodes { id } } c: pets(nameStartsWith: "p", first: 1) { nodes { id } } pets(first: 1) { nodes { id } } }`,
+      `{ a: toys(orderBy: NEWEST, first: 1) { nodes { id } } b: toys(ids: ["${a}"]) { nodes { id } } c: toys(nameStartsWith: "p", first: 1) { nodes { id } } toys(first: 1) { nodes { id } } }`,
     ),
   ];
 }

@@ -1,20 +1,20 @@
 import { type Answered, KeepAliveClient, NoAnswer } from '../http/keep-alive-client.js';
-import { Herd, type HerdPet, nameOf } from './herd.js';
+import { Herd, type HerdToy, nameOf } from './herd.js';
 
 const CLIENTS = 16;
 const HERDS = 2;
 /** The default share of writes among the operations. */
 export const WRITE_SHARE = 0.03;
 const CREATE_SHARE = 0.3;
-const UPDATE = 'mutation ($id: ID!, $input: PetChanges!) { updatePet(id: $id, input: $input) { id } }';
-const DELETE = 'mutation ($id: ID!) { deletePet(id: $id) { id } }';
-/** The share of deletions among the writes of known pets. */
+const UPDATE = 'mutation ($id: ID!, $input: ToyChanges!) { updateToy(id: $id, input: $input) { id } }';
+const DELETE = 'mutation ($id: ID!) { deleteToy(id: $id) { id } }';
+/** The share of deletions among the writes of known toys. */
 const DELETE_SHARE = 0.2;
-const NODES = '{ pets(first: 100) { nodes { name categoryId } } }';
-const EDGES = 'query Edges($n: Int) { pets(first: $n) { edges { cursor node { id name categoryId } } } }';
-const NEWEST = '{ pets(first: 100, orderBy: NEWEST) { nodes { name categoryId } } }';
+const NODES = '{ toys(first: 100) { nodes { name categoryId } } }';
+const EDGES = 'query Edges($n: Int) { toys(first: $n) { edges { cursor node { id name categoryId } } } }';
+const NEWEST = '{ toys(first: 100, orderBy: NEWEST) { nodes { name categoryId } } }';
 const BY_NAME =
-  'query ByName($name: String) { pets(first: 100, nameStartsWith: $name) { nodes { name categoryId } } }';
+  'query ByName($name: String) { toys(first: 100, nameStartsWith: $name) { nodes { name categoryId } } }';
 
 /** An address for clients. It stays the same when its process is replaced. */
 export interface Target {
@@ -32,15 +32,15 @@ interface Asked {
 }
 
 const READS: readonly Asked[] = [
-  { path: '/v1/pets?limit=100', pageSize: 100 },
-  { path: '/v1/pets?limit=5', pageSize: 5 },
+  { path: '/v1/toys?limit=100', pageSize: 100 },
+  { path: '/v1/toys?limit=5', pageSize: 5 },
   { path: '/graphql', pageSize: 100, body: { query: NODES } },
   { path: '/graphql', pageSize: 100, body: { query: EDGES, variables: { n: 100 } } },
   { path: '/graphql', pageSize: 100, body: { query: NEWEST } },
-  { path: '/graphql', pageSize: 100, body: { query: BY_NAME, variables: { name: 'pet-' } } },
+  { path: '/graphql', pageSize: 100, body: { query: BY_NAME, variables: { name: 'toy-' } } },
 ];
 
-/** Clients that read and write pets at random targets without pause, and the histories of their answers. */
+/** Clients that read and write toys at random targets without pause, and the histories of their answers. */
 export class StalenessLoad {
   readonly counts = { reads: 0, writes: 0, unacknowledged: 0, refused: 0, failed: 0 };
   writeShare = WRITE_SHARE;
@@ -100,32 +100,32 @@ export class StalenessLoad {
   }
 
   private async write(client: KeepAliveClient, target: Target, herd: Herd): Promise<void> {
-    const known = Math.random() < CREATE_SHARE ? null : herd.takePet();
-    const pet = known ?? herd.newPet();
-    pet.isDeleted = known !== null && Math.random() < DELETE_SHARE;
-    const write = herd.beginWrite(pet, target.name);
-    const sent = pet.isDeleted
-      ? this.delete(client, herd, pet)
+    const known = Math.random() < CREATE_SHARE ? null : herd.takeToy();
+    const toy = known ?? herd.newToy();
+    toy.isDeleted = known !== null && Math.random() < DELETE_SHARE;
+    const write = herd.beginWrite(toy, target.name);
+    const sent = toy.isDeleted
+      ? this.delete(client, herd, toy)
       : known
-        ? this.update(client, herd, pet)
-        : this.create(client, herd, pet);
+        ? this.update(client, herd, toy)
+        : this.create(client, herd, toy);
     target.onWrite?.();
     const answer = await sent;
     this.counts.writes += 1;
     if (!answer) this.counts.unacknowledged += 1;
-    herd.endWrite(pet, write, answer);
+    herd.endWrite(toy, write, answer);
   }
 
-  private create(client: KeepAliveClient, herd: Herd, pet: HerdPet): Promise<Answered | null> {
-    return this.send(client, herd, '/v1/pets', { name: nameOf(pet), categoryId: pet.value });
+  private create(client: KeepAliveClient, herd: Herd, toy: HerdToy): Promise<Answered | null> {
+    return this.send(client, herd, '/v1/toys', { name: nameOf(toy), categoryId: toy.value });
   }
 
-  private update(client: KeepAliveClient, herd: Herd, pet: HerdPet): Promise<Answered | null> {
-    const input = { name: nameOf(pet), categoryId: String(pet.value) };
-    return this.send(client, herd, '/graphql', { query: UPDATE, variables: { id: pet.id, input } });
+  private update(client: KeepAliveClient, herd: Herd, toy: HerdToy): Promise<Answered | null> {
+    const input = { name: nameOf(toy), categoryId: String(toy.value) };
+    return this.send(client, herd, '/graphql', { query: UPDATE, variables: { id: toy.id, input } });
   }
 
-  private delete(client: KeepAliveClient, herd: Herd, { id }: HerdPet): Promise<Answered | null> {
+  private delete(client: KeepAliveClient, herd: Herd, { id }: HerdToy): Promise<Answered | null> {
     return this.send(client, herd, '/graphql', { query: DELETE, variables: { id } });
   }
 

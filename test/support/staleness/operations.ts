@@ -7,68 +7,68 @@ export interface Request {
   readonly accept?: string;
 }
 
-const FIELDS = 'fragment Fields on Pet { id name categoryId status createdAt }';
+const FIELDS = 'fragment Fields on Toy { id name categoryId status createdAt }';
 const PAGED =
-  'query Paged($first: Int, $after: String, $status: PetStatus) { pets(first: $first, after: $after, status: $status) { nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }';
+  'query Paged($first: Int, $after: String, $status: ToyStatus) { toys(first: $first, after: $after, status: $status) { nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }';
 const OPTIONAL =
-  'query ($with: Boolean!, $without: Boolean! = false) { pets { nodes { name @include(if: $with) id @skip(if: $without) categoryId } pageInfo @include(if: $with) { hasNextPage } } }';
-const SEVERAL = 'query A { pets { nodes { id } } } query B { pets(first: 1) { nodes { name } } }';
-const SIMPLE = '{ pets { nodes { id name } } }';
+  'query ($with: Boolean!, $without: Boolean! = false) { toys { nodes { name @include(if: $with) id @skip(if: $without) categoryId } pageInfo @include(if: $with) { hasNextPage } } }';
+const SEVERAL = 'query A { toys { nodes { id } } } query B { toys(first: 1) { nodes { name } } }';
+const SIMPLE = '{ toys { nodes { id name } } }';
 const PIECES =
-  'query ($x: Boolean!) { ... @include(if: $x) { pets { nodes { id } } } ... on Query @skip(if: $x) { pets { nodes { name } } } __typename }';
+  'query ($x: Boolean!) { ... @include(if: $x) { toys { nodes { id } } } ... on Query @skip(if: $x) { toys { nodes { name } } } __typename }';
 const BOTH =
-  'query ($x: Boolean!, $y: Boolean!) { pets { nodes { id name @include(if: $x) @skip(if: $y) } } }';
-const AGAIN = `query ($x: Boolean!) { pets { nodes { ...Fields @skip(if: $x) name ...Fields } } } ${FIELDS}`;
-const INCLUDED = `query ($x: Boolean!) { pets { nodes { ...Fields @include(if: $x) name ...Fields } } } ${FIELDS}`;
-const LAST = `query ($x: Boolean!) { pets { nodes { ...Fields name ...Fields @skip(if: $x) } } } ${FIELDS}`;
-const INSIDE = `query ($x: Boolean!) { pets { nodes { ... @skip(if: $x) { ...Fields } ...Fields } } } ${FIELDS}`;
+  'query ($x: Boolean!, $y: Boolean!) { toys { nodes { id name @include(if: $x) @skip(if: $y) } } }';
+const AGAIN = `query ($x: Boolean!) { toys { nodes { ...Fields @skip(if: $x) name ...Fields } } } ${FIELDS}`;
+const INCLUDED = `query ($x: Boolean!) { toys { nodes { ...Fields @include(if: $x) name ...Fields } } } ${FIELDS}`;
+const LAST = `query ($x: Boolean!) { toys { nodes { ...Fields name ...Fields @skip(if: $x) } } } ${FIELDS}`;
+const INSIDE = `query ($x: Boolean!) { toys { nodes { ... @skip(if: $x) { ...Fields } ...Fields } } } ${FIELDS}`;
 const FIELD_AGAIN =
-  'query ($x: Boolean!) { pets @skip(if: $x) { nodes { id } } pets { nodes { name } pageInfo { hasNextPage } } }';
+  'query ($x: Boolean!) { toys @skip(if: $x) { nodes { id } } toys { nodes { name } pageInfo { hasNextPage } } }';
 const SUBFIELDS =
-  'query ($x: Boolean!) { pets { nodes @skip(if: $x) { id status } nodes { name } ... on PetConnection @skip(if: $x) { nodes { categoryId } } } }';
-const TWO = `query ($x: Boolean!, $y: Boolean!) { pets { nodes { ...Fields @skip(if: $x) ...Fields @skip(if: $y) name @skip(if: $x) name @skip(if: $y) } } } ${FIELDS}`;
-const ELSEWHERE = `query ($x: Boolean!) { a: pets(first: 1) { nodes { ...Fields @skip(if: $x) } } b: pets(first: 2) { nodes { ...Fields } } } ${FIELDS}`;
+  'query ($x: Boolean!) { toys { nodes @skip(if: $x) { id status } nodes { name } ... on ToyConnection @skip(if: $x) { nodes { categoryId } } } }';
+const TWO = `query ($x: Boolean!, $y: Boolean!) { toys { nodes { ...Fields @skip(if: $x) ...Fields @skip(if: $y) name @skip(if: $x) name @skip(if: $y) } } } ${FIELDS}`;
+const ELSEWHERE = `query ($x: Boolean!) { a: toys(first: 1) { nodes { ...Fields @skip(if: $x) } } b: toys(first: 2) { nodes { ...Fields } } } ${FIELDS}`;
 const PIECE =
-  'query ($x: Boolean!) { pets { nodes { name } nodes @skip(if: $x) { ... on Pet { id status } } } }';
-const ORDER = 'query ($x: Boolean!) { pets { nodes { id @skip(if: $x) name id } } }';
-const CONDITION = 'query ($x: Boolean = true) { pets { nodes { id @skip(if: $x) name } } }';
-const REQUIRED = 'query ($n: Int! = 2) { pets(first: $n) { nodes { id } } }';
-const NAMED = 'query A { pets { nodes { id } } }';
+  'query ($x: Boolean!) { toys { nodes { name } nodes @skip(if: $x) { ... on Toy { id status } } } }';
+const ORDER = 'query ($x: Boolean!) { toys { nodes { id @skip(if: $x) name id } } }';
+const CONDITION = 'query ($x: Boolean = true) { toys { nodes { id @skip(if: $x) name } } }';
+const REQUIRED = 'query ($n: Int! = 2) { toys(first: $n) { nodes { id } } }';
+const NAMED = 'query A { toys { nodes { id } } }';
 /** Names that every JavaScript object inherits. */
 const INHERITED = ['__proto__', 'constructor', 'toString', 'then'];
 const JSON_FIRST = 'application/json;q=0.9, application/graphql-response+json;q=0.5';
 
-/** `cursor` is the cursor of a pet in the middle. */
+/** `cursor` is the cursor of a toy in the middle. */
 export function operations(cursor: string): Request[] {
   return [
     asked('a list', SIMPLE),
-    asked('all fields', `{ pets { nodes { ...Fields } } } ${FIELDS}`),
-    asked('edges and cursors', '{ pets(first: 2) { edges { cursor node { id createdAt } } } }'),
+    asked('all fields', `{ toys { nodes { ...Fields } } } ${FIELDS}`),
+    asked('edges and cursors', '{ toys(first: 2) { edges { cursor node { id createdAt } } } }'),
     asked(
       'aliases',
-      '{ a: pets(first: 1) { n: nodes { i: id } } b: pets(first: 3) { nodes { x: name y: name } } }',
+      '{ a: toys(first: 1) { n: nodes { i: id } } b: toys(first: 3) { nodes { x: name y: name } } }',
     ),
     asked(
       'the same field in several places',
-      `{ pets { nodes { name ...Fields ... on Pet { id categoryId } id } pageInfo { hasNextPage } nodes { createdAt } } } ${FIELDS}`,
+      `{ toys { nodes { name ...Fields ... on Toy { id categoryId } id } pageInfo { hasNextPage } nodes { createdAt } } } ${FIELDS}`,
     ),
     asked(
       'fragments in fragments',
-      `{ ...Root } fragment Root on Query { pets { ...Page __typename } } fragment Page on PetConnection { nodes { ...Fields } } ${FIELDS}`,
+      `{ ...Root } fragment Root on Query { toys { ...Page __typename } } fragment Page on ToyConnection { nodes { ...Fields } } ${FIELDS}`,
     ),
     asked(
       'names of types',
-      '{ __typename pets { __typename nodes { __typename id } edges { __typename } } }',
+      '{ __typename toys { __typename nodes { __typename id } edges { __typename } } }',
     ),
     asked('with what a variable includes', OPTIONAL, { with: true }),
     asked('without what a variable includes', OPTIONAL, { with: false }),
     asked('without what a variable skips', OPTIONAL, { with: true, without: true }),
-    asked('a root field that is left out', 'query ($x: Boolean!) { pets @skip(if: $x) { nodes { id } } }', {
+    asked('a root field that is left out', 'query ($x: Boolean!) { toys @skip(if: $x) { nodes { id } } }', {
       x: true,
     }),
     asked(
       'a field both included and not',
-      'query ($x: Boolean!) { pets { nodes { id name @include(if: $x) name } nodes @skip(if: $x) { status } } }',
+      'query ($x: Boolean!) { toys { nodes { id name @include(if: $x) name } nodes @skip(if: $x) { status } } }',
       { x: true },
     ),
     asked('one of several operations', SEVERAL, {}, 'A'),
@@ -93,23 +93,23 @@ export function operations(cursor: string): Request[] {
     asked('a page of 101', PAGED, { first: 101 }),
     asked('a required variable that is missing', OPTIONAL),
     asked('a required variable that is null', OPTIONAL, { with: null }),
-    asked('a default of the operation', 'query ($n: Int = 2) { pets(first: $n) { nodes { id } } }'),
+    asked('a default of the operation', 'query ($n: Int = 2) { toys(first: $n) { nodes { id } } }'),
     asked(
       'a default of the operation, and null',
-      'query ($n: Int = 2) { pets(first: $n) { nodes { id } } }',
+      'query ($n: Int = 2) { toys(first: $n) { nodes { id } } }',
       { n: null },
     ),
     asked(
       'two pages of which one is refused',
-      '{ a: pets(first: 1) { nodes { id } } b: pets(first: 0) { nodes { id } } }',
+      '{ a: toys(first: 1) { nodes { id } } b: toys(first: 0) { nodes { id } } }',
     ),
     ...INHERITED.map((name) =>
-      asked(`the alias ${name}`, `{ ${name}: pets { ${name}: nodes { ${name}: id name } } }`),
+      asked(`the alias ${name}`, `{ ${name}: toys { ${name}: nodes { ${name}: id name } } }`),
     ),
     ...INHERITED.map((name) => asked(`the status ${name}`, PAGED, { status: name })),
     ...INHERITED.map((name) => ({
       what: `the variable ${name}`,
-      body: `{"query":"query ($${name}: Int) { pets(first: $${name}) { nodes { id } } }","variables":{"${name}":2}}`,
+      body: `{"query":"query ($${name}: Int) { toys(first: $${name}) { nodes { id } } }","variables":{"${name}":2}}`,
     })),
     ...['3.0', '1e0', '-0', 'true', '"3"', '2147483648', '12345678901234567890', '{}'].map((value) => ({
       what: `a page of ${value}`,
@@ -117,7 +117,7 @@ export function operations(cursor: string): Request[] {
     })),
     asked(
       'one page in two pieces',
-      '{ pets { nodes { id } } pets { pageInfo { endCursor } nodes { name } } }',
+      '{ toys { nodes { id } } toys { pageInfo { endCursor } nodes { name } } }',
     ),
     asked('pieces of the root, the one', PIECES, { x: true }),
     asked('pieces of the root, the other', PIECES, { x: false }),
@@ -142,17 +142,17 @@ export function operations(cursor: string): Request[] {
     asked('a fragment spread twice', AGAIN, { x: false }),
     asked(
       'directives without variables',
-      '{ pets { nodes { id @skip(if: true) name @include(if: true) } } }',
+      '{ toys { nodes { id @skip(if: true) name @include(if: true) } } }',
     ),
-    asked('a default that is a status', 'query ($s: PetStatus = sold) { pets(status: $s) { nodes { id } } }'),
+    asked('a default that is a status', 'query ($s: ToyStatus = sold) { toys(status: $s) { nodes { id } } }'),
     asked('null for what has a default and may not be null', REQUIRED, { n: null }),
     asked('a default of what may not be null', REQUIRED),
-    asked('a text in several lines', `{ pets(after: """${cursor}""") { nodes { id } } }`),
+    asked('a text in several lines', `{ toys(after: """${cursor}""") { nodes { id } } }`),
     asked('a comment', `#x\n${NAMED}`, {}, 'A'),
     asked('a name that continues like the start of the operation', NAMED, {}, 'A\n#x'),
     asked(
       'a mutation that is not chosen',
-      `${NAMED} mutation M { createPet(input: { name: "x", categoryId: 1 }) { id } }`,
+      `${NAMED} mutation M { createToy(input: { name: "x", categoryId: 1 }) { id } }`,
       {},
       'A',
     ),
@@ -165,7 +165,7 @@ export function operations(cursor: string): Request[] {
     raw('extensions that are empty', { query: SIMPLE, extensions: {} }),
     raw('a field that the server does not know', { query: SIMPLE, id: 'x' }),
     raw('a batch', [{ query: SIMPLE }]),
-    { what: 'a name twice', body: `{"query":"{ pets { pageInfo { hasNextPage } } }","query":"${SIMPLE}"}` },
+    { what: 'a name twice', body: `{"query":"{ toys { pageInfo { hasNextPage } } }","query":"${SIMPLE}"}` },
     ...[
       'application/json',
       'application/graphql-response+json',
@@ -188,7 +188,7 @@ export function operations(cursor: string): Request[] {
 
 /** Automatic persisted queries: the first request registers the query, the others send the hash alone. */
 export function persisted(): { registration: Request; requests: Request[] } {
-  const query = 'query Kept($first: Int) { pets(first: $first) { nodes { id createdAt } } }';
+  const query = 'query Kept($first: Int) { toys(first: $first) { nodes { id createdAt } } }';
   const sha256Hash = createHash('sha256').update(query).digest('hex');
   const extensions = { persistedQuery: { version: 1, sha256Hash } };
   const other = { persistedQuery: { version: 1, sha256Hash: '0'.repeat(64) } };

@@ -24,13 +24,13 @@ export function report(found: readonly Found[], mishaps: readonly Mishap[]): str
 }
 
 function describe({ history, violation }: Found, mishaps: readonly Mishap[]): string {
-  const { kind, pet, read, seen, write } = violation;
-  const writes = history.writes.filter((other) => other.pet === pet && other.begunAt < read.endedAt);
+  const { kind, toy, read, seen, write } = violation;
+  const writes = history.writes.filter((other) => other.toy === toy && other.begunAt < read.endedAt);
   const near = mishaps.filter(
     ({ begunAt, endedAt }) => endedAt > read.begunAt - NEAR_MS && begunAt < read.endedAt,
   );
   return [
-    `${kind}: ${pet} is ${seen} instead of ${write?.value}`,
+    `${kind}: ${toy} is ${seen} instead of ${write?.value}`,
     `  read at ${read.at}, ${times(read)}`,
     ...writes
       .slice(-4)

@@ -24,26 +24,26 @@ const AT_ONCE = 16;
 const MAX_NAME = 100;
 
 const REST: readonly Operation[] = [
-  restOperation('listPets', '/v1/pets?limit=1'),
-  restOperation('listPets', '/v1/pets?limit=0'),
-  restOperation('getPet', '/v1/pets/1'),
-  restOperation('createPet', '/v1/pets', { name: 'Rex', categoryId: 1 }),
+  restOperation('listToys', '/v1/toys?limit=1'),
+  restOperation('listToys', '/v1/toys?limit=0'),
+  restOperation('getToy', '/v1/toys/1'),
+  restOperation('createToy', '/v1/toys', { name: 'Rex', categoryId: 1 }),
   restOperation('other', '/v1/nowhere'),
 ];
 
 const UNNAMED: readonly Operation[] = [
-  graphqlOperation('pets', '{ pets(first: 1) { nodes { id } } }'),
-  graphqlOperation('pets,project', '{ project { slug } pets(first: 1) { nodes { id } } }'),
+  graphqlOperation('toys', '{ toys(first: 1) { nodes { id } } }'),
+  graphqlOperation('toys,project', '{ project { slug } toys(first: 1) { nodes { id } } }'),
   graphqlOperation('other', '{ nothing }'),
 ];
 
 const NAMED: readonly ((name: string) => string)[] = [
-  (name) => `query ${name} { pets(first: 2) { nodes { name } } }`,
-  (name) => `query ${name} { pet(id: "1") { id } }`,
-  (name) => `mutation ${name} { createPet(input: { name: "Rex", categoryId: "1" }) { id } }`,
+  (name) => `query ${name} { toys(first: 2) { nodes { name } } }`,
+  (name) => `query ${name} { toy(id: "1") { id } }`,
+  (name) => `mutation ${name} { createToy(input: { name: "Rex", categoryId: "1" }) { id } }`,
   (name) => `query ${name} { project { slug } }`,
   (name) => `query ${name} { nothing }`,
-  (name) => `query ${name} { pets(first: 3, status: sold) { nodes { id } } }`,
+  (name) => `query ${name} { toys(first: 3, status: sold) { nodes { id } } }`,
 ];
 
 /**

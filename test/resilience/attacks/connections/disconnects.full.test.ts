@@ -18,7 +18,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
 
   test(`Attack-28: ${ROUNDS * CLIENTS} clients that disconnect within their body leave no memory and no descriptor, and a log line each`, async () => {
     const { gateway, neighbour, attackerToken } = attacked;
-    const head = `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${attackerToken}\r\n`;
+    const head = `POST /v1/toys HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${attackerToken}\r\n`;
     const part = `${head}Content-Type: application/json\r\nContent-Length: 50000\r\n\r\n{"name":"${'x'.repeat(20_000)}`;
     const disconnect = async () => {
       const clients = await Promise.all(

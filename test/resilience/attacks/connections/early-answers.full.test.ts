@@ -71,13 +71,13 @@ const CLIENTS: [name: string, client: Client][] = [
 
 describe.each(CLIENTS)('by %s', (_, client) => {
   test.each([
-    [413, '/v1/pets', 'valid', 'application/json', 150 * KB, 20],
-    [413, '/v1/pets', 'valid', 'application/json', 5 * MB, 20],
-    [413, '/v1/pets', 'valid', 'application/json', 50 * MB, 2],
+    [413, '/v1/toys', 'valid', 'application/json', 150 * KB, 20],
+    [413, '/v1/toys', 'valid', 'application/json', 5 * MB, 20],
+    [413, '/v1/toys', 'valid', 'application/json', 50 * MB, 2],
     [413, '/graphql', 'valid', 'application/json', 150 * KB, 20],
     [413, '/graphql', 'valid', 'application/json', 5 * MB, 20],
-    [401, '/v1/pets', 'none', 'application/json', 5 * MB, 5],
-    [415, '/v1/pets', 'valid', 'text/csv', 5 * MB, 5],
+    [401, '/v1/toys', 'none', 'application/json', 5 * MB, 5],
+    [415, '/v1/toys', 'valid', 'text/csv', 5 * MB, 5],
   ])(
     'Attack-9: the client reads %d at %s although its body is not read (RFC 9112 §9.6): %#',
     async (status, path, key, type, bytes, times) => {
@@ -99,7 +99,7 @@ test('Attack-10: a body that trickles on after its answer is not read for long (
   const client = new RawClient({ port: attacked.gateway.port });
   client.socket.allowHalfOpen = true;
   client.send(
-    `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${attacked.attackerToken}\r\n` +
+    `POST /v1/toys HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${attacked.attackerToken}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${50 * MB}\r\n\r\n`,
   );
   const timer = setInterval(() => client.send(' '), 200);

@@ -81,7 +81,7 @@ test('Attack-24: a body with one TLS record per byte is refused with 400', async
   });
   socket.on('error', () => {});
   const head = `Host: ${HOST}\r\nAuthorization: Bearer ${attacked.attackerToken}\r\nContent-Type: application/json`;
-  socket.write(`POST /v1/pets HTTP/1.1\r\n${head}\r\nContent-Length: 9000\r\n\r\n`);
+  socket.write(`POST /v1/toys HTTP/1.1\r\n${head}\r\nContent-Length: 9000\r\n\r\n`);
   // Without the wait Node would put queued writes into one record.
   for (let sent = 0; sent < 600; sent += 1) await new Promise((resolve) => socket.write(' ', resolve));
   await eventually('an answer', () => received.includes('\r\n\r\n'));

@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 const create = () =>
-  rest(attacked.gateway.url, '/v1/pets', { method: 'POST', token, body: { name: 'Rex', categoryId: 1 } });
+  rest(attacked.gateway.url, '/v1/toys', { method: 'POST', token, body: { name: 'Rex', categoryId: 1 } });
 const hasChange = ({ received }: RawClient) => received.includes('event: next');
 
 test('StreamAttack-7: 1,000 streams that are opened and dropped leave no slot, no descriptor and no memory', async () => {
@@ -85,7 +85,7 @@ test.each(['HEAD', 'PUT', 'DELETE'])('StreamAttack-9: %s opens no stream', async
 
 test('StreamAttack-10: what is sent behind an open stream is not kept, and not answered before its end', async () => {
   const { open, attack, openStreams } = attacked;
-  const next = `GET /v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+  const next = `GET /v1/toys HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`;
   const clients: RawClient[] = [];
   const { mostMb } = await attack(async () => {
     for (let at = 0; at < 40; at += 1) {
@@ -120,7 +120,7 @@ test('StreamAttack-11: idle streams take no connection from others, and a proces
     await openMany(BEYOND);
     for (let sent = 0; sent < 20; sent += 1) {
       const headers = { connection: 'close' };
-      expect((await rest(gateway.url, '/v1/pets', { token: key, headers })).status).toBe(200);
+      expect((await rest(gateway.url, '/v1/toys', { token: key, headers })).status).toBe(200);
     }
     const stay = clients.filter(({ lastedMs }) => lastedMs === null);
     expect(stay.length).toBeGreaterThan(MAX_CONNECTIONS / 2);

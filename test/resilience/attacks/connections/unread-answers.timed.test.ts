@@ -33,7 +33,7 @@ test.each([
   ['40 connections', 40, '/v1/openapi.json'],
   ['40 connections', 40, '/dashboard'],
   ['40 connections', 40, '/graphiql'],
-  ['40 connections', 40, '/v1/pets?limit=100'],
+  ['40 connections', 40, '/v1/toys?limit=100'],
   ['40 connections', 40, '/metrics'],
   ['600 connections', 600, '/v1/docs'],
 ])(
@@ -91,8 +91,8 @@ test('Attack-14: clients that read nothing, or a few bytes from time to time, ar
 test('Attack-15: a client that reads gets all its pipelined answers in order', async () => {
   const ids = Array.from({ length: PIPELINED }, (_, index) => String(index));
   const client = await RawClient.open({ port: attacked.gateway.port });
-  client.send(ids.map((id) => many(`/v1/pets/${id}`, 1)).join(''));
-  const answered = () => [...client.received.matchAll(/There is no pet (\d+)|no pet (\d+)/g)];
+  client.send(ids.map((id) => many(`/v1/toys/${id}`, 1)).join(''));
+  const answered = () => [...client.received.matchAll(/There is no toy (\d+)|no toy (\d+)/g)];
   await eventually('all answered', () => answered().length === PIPELINED, 20_000);
   expect(answered().map(([, a, b]) => a ?? b)).toEqual(ids);
   client.leave();

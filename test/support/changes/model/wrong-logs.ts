@@ -100,7 +100,7 @@ export const WRONG_LOGS: readonly [WrongLog, ...WrongLog[]] = [
   },
   { what: 'lost wake', make: () => new LostWakeLog(), kinds: ['stalled'] },
   {
-    what: 'filter that hides a leaving pet',
+    what: 'filter that hides a leaving toy',
     make: () => new HiddenLeaverLog(),
     kinds: ['missing change', 'copy unlike the table'],
   },

@@ -9,8 +9,8 @@ export interface FollowedProject {
   readonly token: string;
 }
 
-/** A pet as GraphQL shows it, in the fields of `PET_FIELDS`. */
-export interface ShownPet {
+/** A toy as GraphQL shows it, in the fields of `TOY_FIELDS`. */
+export interface ShownToy {
   readonly id: string;
   readonly name: string;
   readonly categoryId: string;
@@ -18,8 +18,8 @@ export interface ShownPet {
   readonly createdAt: string;
 }
 
-export const PET_FIELDS = 'id name categoryId status createdAt';
+export const TOY_FIELDS = 'id name categoryId status createdAt';
 
-export function seenPet({ id, name, categoryId, status, createdAt }: ShownPet): SeenRecord {
+export function seenToy({ id, name, categoryId, status, createdAt }: ShownToy): SeenRecord {
   return { id, status, text: JSON.stringify([id, name, categoryId, status, createdAt]) };
 }

@@ -6,8 +6,8 @@ import { Subscriber } from './subscriber.js';
 const CHANGES_CURSOR = 'petstore-changes-cursor';
 const POLL_MS = 40;
 
-/** A pet as REST shows it. */
-interface RestPet {
+/** A toy as REST shows it. */
+interface RestToy {
   readonly id: number | bigint;
   readonly name: string;
   readonly categoryId: number | bigint;
@@ -17,7 +17,7 @@ interface RestPet {
 interface RestChange {
   readonly cursor: string;
   readonly kind: string;
-  readonly pet: RestPet;
+  readonly toy: RestToy;
 }
 
 /** Follows by asking REST for the next changes again and again. */
@@ -36,12 +36,12 @@ export class RestSubscriber extends Subscriber {
 
   protected override async list(): Promise<boolean> {
     const { status } = this.of;
-    let path: string | null = `/v1/pets?limit=100${status === null ? '' : `&status=${status}`}`;
+    let path: string | null = `/v1/toys?limit=100${status === null ? '' : `&status=${status}`}`;
     for (let isFirst = true; path !== null; isFirst = false) {
       const page = await this.ask(path);
       const cursor = page.headers.get(CHANGES_CURSOR);
       if (this.isOver || page.status !== 200 || cursor === null) return false;
-      this.addPage(cursor, page.body.map(seenRestPet), isFirst);
+      this.addPage(cursor, page.body.map(seenRestToy), isFirst);
       path = nextOf(page.headers);
     }
     this.counts.lists += 1;
@@ -50,7 +50,7 @@ export class RestSubscriber extends Subscriber {
 
   protected override async follow(): Promise<boolean> {
     const { status } = this.of;
-    let path = `/v1/pets/changes?cursor=${this.acknowledged}${status === null ? '' : `&status=${status}`}`;
+    let path = `/v1/toys/changes?cursor=${this.acknowledged}${status === null ? '' : `&status=${status}`}`;
     this.isCut = false;
     this.begin();
     while (!this.isCut) {
@@ -58,8 +58,8 @@ export class RestSubscriber extends Subscriber {
       if (page?.status === 410) return this.addGone();
       const next = page?.status === 200 ? nextOf(page.headers) : null;
       if (!page || next === null || this.isCut) break;
-      for (const { cursor, kind, pet } of page.body as RestChange[]) {
-        this.addChange(cursor, kind.toUpperCase() as ChangeKind, seenRestPet(pet));
+      for (const { cursor, kind, toy } of page.body as RestChange[]) {
+        this.addChange(cursor, kind.toUpperCase() as ChangeKind, seenRestToy(toy));
       }
       this.addExamined(new URL(next, 'http://any').searchParams.get('cursor') ?? '');
       path = next;
@@ -80,7 +80,7 @@ export function withoutTime({ id, status, text }: SeenRecord): SeenRecord {
   return { id, status, text: JSON.stringify(JSON.parse(text).slice(0, 4)) };
 }
 
-function seenRestPet({ id, name, categoryId, status = null as never }: RestPet): SeenRecord {
+function seenRestToy({ id, name, categoryId, status = null as never }: RestToy): SeenRecord {
   const state: string | null = status;
   return {
     id: String(id),

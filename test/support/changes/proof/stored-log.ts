@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { cursorOf, type Position } from '../../../../src/ground/records/position.js';
 import { onDatabase } from '../../backups/every-table.js';
 import type { CommittedChange, Lineage, SeenRecord, Snapshot } from '../evidence.js';
-import { type FollowedProject, seenPet } from './followed-project.js';
+import { type FollowedProject, seenToy } from './followed-project.js';
 
 interface Row {
   readonly number: string;
@@ -12,7 +12,7 @@ interface Row {
   readonly replaced: string | null;
 }
 
-interface PetRow {
+interface ToyRow {
   readonly id: string;
   readonly name: string;
   readonly categoryId: string;
@@ -26,8 +26,8 @@ const PAGE_ROWS = 5_000;
 const CHANGES = `SELECT CAST(number AS CHAR) AS number, CAST(at_ms AS CHAR) AS at, kind, record, replaced FROM changes WHERE project_id = ? AND number > ? ORDER BY changes.number LIMIT ${PAGE_ROWS}`;
 const COUNTER = `SELECT CAST(number AS CHAR) AS number, CAST(at_ms AS CHAR) AS at FROM change_logs
   WHERE project_id = ?`;
-const PETS = `SELECT CAST(id AS CHAR) AS id, name, CAST(category_id AS CHAR) AS categoryId, status,
-  CAST(created_at_ms AS CHAR) AS createdAtMs FROM pets WHERE project_id = ? AND id > ? ORDER BY pets.id LIMIT ${PAGE_ROWS}`;
+const TOYS = `SELECT CAST(id AS CHAR) AS id, name, CAST(category_id AS CHAR) AS categoryId, status,
+  CAST(created_at_ms AS CHAR) AS createdAtMs FROM toys WHERE project_id = ? AND id > ? ORDER BY toys.id LIMIT ${PAGE_ROWS}`;
 
 /** The log of a project as the database has it, read by statements of this test alone. */
 export class StoredLog {
@@ -82,7 +82,7 @@ export class StoredLog {
           this.changes.push(this.committed(row));
         }
         const records: SeenRecord[] = [];
-        for await (const row of rowsBehind<PetRow>(manager, PETS, projectId, -1))
+        for await (const row of rowsBehind<ToyRow>(manager, TOYS, projectId, -1))
           records.push(this.seen(row));
         this.snapshots.push({ cursor: this.cursor, records });
       }),
@@ -110,7 +110,7 @@ export class StoredLog {
   }
 
   private committed({ number, at, kind, record, replaced }: Row): CommittedChange {
-    const values: PetRow = JSON.parse(record);
+    const values: ToyRow = JSON.parse(record);
     const after = this.seen(values);
     const before = this.seen({ ...values, ...JSON.parse(replaced ?? '{}') });
     return {
@@ -121,8 +121,8 @@ export class StoredLog {
     };
   }
 
-  private seen({ createdAtMs, ...pet }: PetRow): SeenRecord {
-    const record = seenPet({ ...pet, createdAt: new Date(Number(createdAtMs)).toISOString() });
+  private seen({ createdAtMs, ...toy }: ToyRow): SeenRecord {
+    const record = seenToy({ ...toy, createdAt: new Date(Number(createdAtMs)).toISOString() });
     const known = this.texts.get(record.text) ?? record;
     this.texts.set(record.text, known);
     return known;

@@ -1,25 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { graphql } from '../../http/client.js';
 import type { ChangeKind } from '../evidence.js';
-import { PET_FIELDS, type ShownPet, seenPet } from './followed-project.js';
+import { type ShownToy, seenToy, TOY_FIELDS } from './followed-project.js';
 import { EventConnection, type ServerEvent } from './server-events.js';
 import { Subscriber } from './subscriber.js';
 
-const LIST = `query ($after: String, $status: PetStatus) { pets(first: 100, after: $after, status: $status) {
-  changesCursor nodes { ${PET_FIELDS} } pageInfo { hasNextPage endCursor } } }`;
-const FOLLOW = `subscription ($after: String, $status: PetStatus) { petChanges(after: $after, status: $status) {
-  cursor kind pet { ${PET_FIELDS} } } }`;
+const LIST = `query ($after: String, $status: ToyStatus) { toys(first: 100, after: $after, status: $status) {
+  changesCursor nodes { ${TOY_FIELDS} } pageInfo { hasNextPage endCursor } } }`;
+const FOLLOW = `subscription ($after: String, $status: ToyStatus) { toyChanges(after: $after, status: $status) {
+  cursor kind toy { ${TOY_FIELDS} } } }`;
 
 interface Page {
   readonly changesCursor: string | null;
-  readonly nodes: readonly ShownPet[];
+  readonly nodes: readonly ShownToy[];
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
 interface FollowedChange {
   readonly cursor: string;
   readonly kind: ChangeKind;
-  readonly pet: ShownPet;
+  readonly toy: ShownToy;
 }
 
 /** Follows by Server-Sent Events. */
@@ -41,9 +41,9 @@ export class StreamSubscriber extends Subscriber {
     const { project, status, address } = this.of;
     for (let after: string | null = null, isFirst = true; ; isFirst = false) {
       const answer = await graphql(address(), LIST, { token: project.token, variables: { status, after } });
-      const page: Page | null = answer.body?.data?.pets ?? null;
+      const page: Page | null = answer.body?.data?.toys ?? null;
       if (this.isOver || !page?.changesCursor) return false;
-      this.addPage(page.changesCursor, page.nodes.map(seenPet), isFirst);
+      this.addPage(page.changesCursor, page.nodes.map(seenToy), isFirst);
       if (!page.pageInfo.hasNextPage) break;
       after = page.pageInfo.endCursor;
     }
@@ -86,9 +86,9 @@ export class StreamSubscriber extends Subscriber {
     if (event === 'next' && data !== null) {
       const { data: result, errors } = JSON.parse(data);
       if (errors) return;
-      const { cursor, kind, pet }: FollowedChange = result.petChanges;
+      const { cursor, kind, toy }: FollowedChange = result.toyChanges;
       if (cursor !== id) throw new Error(`the id ${id} of the change ${cursor}`);
-      this.addChange(cursor, kind, seenPet(pet));
+      this.addChange(cursor, kind, seenToy(toy));
     } else if (id !== null) {
       this.addExamined(id);
     }

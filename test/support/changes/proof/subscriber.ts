@@ -18,7 +18,7 @@ export interface Subscription {
   readonly texts: Map<string, SeenRecord>;
 }
 
-/** A client that copies the pets of a project by a list and what follows, as `docs/clients.md` says. It records what it gets. */
+/** A client that copies the toys of a project by a list and what follows, as `docs/clients.md` says. It records what it gets. */
 export abstract class Subscriber {
   readonly counts = { lists: 0, followed: 0, changes: 0, gone: 0, refused: 0 };
   /** The newest cursor of its list or its changes; empty = none. */

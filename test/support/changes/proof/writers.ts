@@ -6,22 +6,22 @@ import type { Gateways } from './gateways.js';
 const CLIENTS = 16;
 const MOST_INPUTS = 100;
 const RETRY_MS = 20;
-const CREATE = 'mutation ($inputs: [NewPet!]!) { createPets(inputs: $inputs) { id } }';
-const UPDATE = 'mutation ($id: ID!, $input: PetChanges!) { updatePet(id: $id, input: $input) { id } }';
-const DELETE = 'mutation ($id: ID!) { deletePet(id: $id) { id } }';
+const CREATE = 'mutation ($inputs: [NewToy!]!) { createToys(inputs: $inputs) { id } }';
+const UPDATE = 'mutation ($id: ID!, $input: ToyChanges!) { updateToy(id: $id, input: $input) { id } }';
+const DELETE = 'mutation ($id: ID!) { deleteToy(id: $id) { id } }';
 const NAMES = ['Rex', 'Мурка', '猫 "Neko"', "D'Artagnan \\ Söhne", '😀🐕‍🦺', 'a<b>&c'];
 const MAX_INT64 = 2n ** 63n - 1n;
 
-type Limited = 'createPets' | 'updatePet' | 'deletePet';
+type Limited = 'createToys' | 'updateToy' | 'deleteToy';
 
-/** Clients that write pets of all kinds of values through random processes, without pause. */
+/** Clients that write toys of all kinds of values through random processes, without pause. */
 export class Writers {
   readonly counts = { created: 0, createdTogether: 0, updated: 0, deleted: 0, refused: 0, unanswered: 0 };
   private isPaused = false;
   private isOver = false;
   private active = 0;
   private written = 0;
-  /** Known pets of each project. */
+  /** Known toys of each project. */
   private readonly ids = new Map<FollowedProject, string[]>();
   /** Until when a field may not be used again. */
   private readonly limits = new Map<string, number>();
@@ -83,20 +83,20 @@ export class Writers {
     const project = (Math.random() < 0.5 ? this.projects[0] : oneOf(this.projects)) as FollowedProject;
     const ids = this.ids.get(project) ?? [];
     const draw = Math.random();
-    if (draw < 0.25 && ids.length > 0 && this.mayUse(project, 'updatePet')) {
+    if (draw < 0.25 && ids.length > 0 && this.mayUse(project, 'updateToy')) {
       return this.update(client, project, oneOf(ids));
     }
-    if (draw < 0.4 && ids.length > 0 && this.mayUse(project, 'deletePet')) {
+    if (draw < 0.4 && ids.length > 0 && this.mayUse(project, 'deleteToy')) {
       return this.delete(client, project, ids);
     }
-    if (draw < 0.45 && this.mayUse(project, 'createPets')) return this.createTogether(client, project, ids);
+    if (draw < 0.45 && this.mayUse(project, 'createToys')) return this.createTogether(client, project, ids);
     return this.create(client, project, ids);
   }
 
   private async create(client: KeepAliveClient, project: FollowedProject, ids: string[]): Promise<boolean> {
     // A larger integer would lose digits here.
-    const body = { ...this.newPet(), categoryId: below(Number.MAX_SAFE_INTEGER) };
-    const answer = await this.send(client, project, '/v1/pets', body);
+    const body = { ...this.newToy(), categoryId: below(Number.MAX_SAFE_INTEGER) };
+    const answer = await this.send(client, project, '/v1/toys', body);
     const [, id] = /"id":(\d+)/.exec(answer?.text ?? '') ?? [];
     if (id === undefined) return false;
     ids.push(id);
@@ -105,8 +105,8 @@ export class Writers {
   }
 
   private async createTogether(client: KeepAliveClient, project: FollowedProject, ids: string[]) {
-    const inputs = Array.from({ length: 1 + below(MOST_INPUTS) }, () => this.newPet());
-    const answer = await this.mutate(client, project, 'createPets', CREATE, { inputs });
+    const inputs = Array.from({ length: 1 + below(MOST_INPUTS) }, () => this.newToy());
+    const answer = await this.mutate(client, project, 'createToys', CREATE, { inputs });
     if (!answer) return false;
     ids.push(...[...answer.text.matchAll(/"id":"(\d+)"/g)].map(([, id]) => String(id)));
     this.counts.createdTogether += inputs.length;
@@ -114,21 +114,21 @@ export class Writers {
   }
 
   private async update(client: KeepAliveClient, project: FollowedProject, id: string): Promise<boolean> {
-    const { name, status, categoryId } = this.newPet();
+    const { name, status, categoryId } = this.newToy();
     const input = oneOf<object>([{ status }, { name }, { name, status, categoryId }]);
-    const answer = await this.mutate(client, project, 'updatePet', UPDATE, { id, input });
+    const answer = await this.mutate(client, project, 'updateToy', UPDATE, { id, input });
     if (answer) this.counts.updated += 1;
     return answer !== null;
   }
 
   private async delete(client: KeepAliveClient, project: FollowedProject, ids: string[]): Promise<boolean> {
     const [id] = ids.splice(below(ids.length), 1);
-    const answer = await this.mutate(client, project, 'deletePet', DELETE, { id });
+    const answer = await this.mutate(client, project, 'deleteToy', DELETE, { id });
     if (answer) this.counts.deleted += 1;
     return answer !== null;
   }
 
-  private newPet() {
+  private newToy() {
     this.written += 1;
     const name = `${oneOf(NAMES)} ${this.written}`;
     const categoryId = String(MAX_INT64 - BigInt(below(1_000)));

@@ -16,16 +16,16 @@ interface LoadAnswer extends Answered {
   code: string | null;
 }
 
-/** Below a project's GraphQL limit for new pets in a minute; then REST continues with the same keys. */
+/** Below a project's GraphQL limit for new toys in a minute; then REST continues with the same keys. */
 const GRAPHQL_CREATES = 50;
 /** Without it the clients of an outage use up the processors, which the rest of the run needs. */
 const PAUSE_AFTER_FAILURE_MS = 100;
-const CREATE = 'mutation ($name: String!) { createPet(input: { name: $name, categoryId: 1 }) { id } }';
-const READ = '{ pets(first: 2) { nodes { id } } }';
+const CREATE = 'mutation ($name: String!) { createToy(input: { name: $name, categoryId: 1 }) { id } }';
+const READ = '{ toys(first: 2) { nodes { id } } }';
 
 /** Clients that send requests without pause, each on one connection, and their answers. */
-export class PetLoad {
-  /** Acknowledged pets: ids by name. No two requests use the same name. */
+export class ToyLoad {
+  /** Acknowledged toys: ids by name. No two requests use the same name. */
   readonly acknowledged = new Map<string, string>();
   readonly answers: LoadAnswer[] = [];
   readonly failures: NoAnswer[] = [];
@@ -40,10 +40,10 @@ export class PetLoad {
     private readonly token: string,
     habits: readonly Habit[],
   ) {
-    this.loops = habits.map((habit, index) => this.loop(habit, `pet-${index}`));
+    this.loops = habits.map((habit, index) => this.loop(habit, `toy-${index}`));
   }
 
-  /** Stops new requests, and resolves when every key has its pet. */
+  /** Stops new requests, and resolves when every key has its toy. */
   async settle(): Promise<void> {
     this.isStopping = true;
     await Promise.all(this.loops);
@@ -55,10 +55,10 @@ export class PetLoad {
     this.isAbandoned = true;
   }
 
-  /** Returns acknowledged pets and pets with a key that are not stored exactly once. Call after `settle`. */
+  /** Returns acknowledged toys and toys with a key that are not stored exactly once. Call after `settle`. */
   async findings(): Promise<{ missing: string[]; duplicate: string[] }> {
     const idsByName = new Map<string, string[]>();
-    for (const { id, name } of await this.storedPets()) {
+    for (const { id, name } of await this.storedToys()) {
       idsByName.set(name, [...(idsByName.get(name) ?? []), String(id)]);
     }
     const promised = new Set([...this.acknowledged.keys(), ...this.keys]);
@@ -108,29 +108,29 @@ export class PetLoad {
     switch (habit) {
       case 'create':
       case 'create with key':
-        return client.send('/v1/pets', { ...create, body: { name, categoryId: 1 } });
+        return client.send('/v1/toys', { ...create, body: { name, categoryId: 1 } });
       case 'create by both doors with key':
         this.graphqlCreates += 1;
         if (this.graphqlCreates > GRAPHQL_CREATES)
-          return client.send('/v1/pets', { ...create, body: { name, categoryId: 1 } });
+          return client.send('/v1/toys', { ...create, body: { name, categoryId: 1 } });
         return client.send('/graphql', { ...create, body: { query: CREATE, variables: { name } } });
       case 'read':
-        return client.send('/v1/pets?limit=2');
+        return client.send('/v1/toys?limit=2');
       case 'read by GraphQL':
         return client.send('/graphql', { method: 'POST', body: { query: READ } });
     }
   }
 
-  private async storedPets(): Promise<{ id: number | bigint; name: string }[]> {
-    const pets = [];
-    for (let path: string | undefined = '/v1/pets?limit=100'; path !== undefined; ) {
+  private async storedToys(): Promise<{ id: number | bigint; name: string }[]> {
+    const toys = [];
+    for (let path: string | undefined = '/v1/toys?limit=100'; path !== undefined; ) {
       const page = await rest(this.url, path, { token: this.token });
-      if (page.status !== 200) throw new Error(`the list of pets was answered with ${page.status}`);
-      pets.push(...page.body);
+      if (page.status !== 200) throw new Error(`the list of toys was answered with ${page.status}`);
+      toys.push(...page.body);
       const [, next] = /<([^>]*)>; rel="next"/.exec(page.headers.get('link') ?? '') ?? [];
       path = next?.replace(/^https?:\/\/[^/]+/, '');
     }
-    return pets;
+    return toys;
   }
 }
 

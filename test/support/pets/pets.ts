@@ -1,10 +1,11 @@
 import { pets } from '../../../src/pets/pets.js';
-import type { TestNoun } from './test-noun.js';
+import type { TestNoun } from '../nouns/test-noun.js';
 
 export const PETS: TestNoun = {
   description: pets.description,
   input: (n) => ({ name: `Pet ${n}`, categoryId: String(n) }),
   change: (n) => ({ name: `Changed ${n}` }),
+  text: 'name',
   invalid: [
     [{ name: '' }, ['name']],
     [{ name: ' ' }, ['name']],
@@ -22,3 +23,6 @@ export const PETS: TestNoun = {
   filter: { field: 'status', values: ['sold', 'pending'] },
   boundLists: (id, { name }) => [`nameStartsWith: ${JSON.stringify(name)}`, `ids: ["${id}"]`],
 };
+
+/** The table of pets. */
+export const Pet = pets.entity;

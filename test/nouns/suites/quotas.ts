@@ -1,17 +1,17 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { graphql, rest } from '../support/http/client.js';
-import { accepted, doorsOf } from '../support/nouns/noun-doors.js';
-import { onEachNoun } from '../support/nouns/on-nouns.js';
-import { literal, restBody } from '../support/nouns/test-noun.js';
-import type { Tenant } from '../support/start-app.js';
+import { graphql, rest } from '../../support/http/client.js';
+import { accepted, doorsOf } from '../../support/nouns/noun-doors.js';
+import { literal, restBody } from '../../support/nouns/test-noun.js';
+import type { Tenant } from '../../support/start-app.js';
+import type { Suite } from '../suites.js';
 
 /** Of the plan FREE, in units. */
 const PER_MINUTE = 60;
 const MINUTE_MS = 60_000;
 
-onEachNoun((noun, names, app) => {
+export const quotas: Suite = (noun, names, app, fresh) => {
   const doors = doorsOf(noun, names, () => app().url);
-  const input = literal(noun, noun.input(0));
+  const input = () => literal(noun, fresh());
   const LIST = `{ ${names.list}(first: 1) { nodes { id } } }`;
   let tenant: Tenant;
   beforeEach(async () => {
@@ -36,8 +36,8 @@ onEachNoun((noun, names, app) => {
       'POST, invalid': () => send(names.path, { method: 'POST', body: '{}' }),
       list: () => ask(LIST),
       one: () => ask(`{ ${names.one}(id: "${id}") { id } }`),
-      create: () => ask(`mutation { ${names.create}(input: ${input}) { id } }`),
-      'create several': () => ask(`mutation { ${names.createAll}(inputs: [${input}]) { id } }`),
+      create: () => ask(`mutation { ${names.create}(input: ${input()}) { id } }`),
+      'create several': () => ask(`mutation { ${names.createAll}(inputs: [${input()}]) { id } }`),
       update: () =>
         ask(`mutation { ${names.update}(id: "${id}", input: ${literal(noun, noun.change(0))}) { id } }`),
       delete: () => ask(`mutation { ${names.remove}(id: "${id}") { id } }`),
@@ -63,7 +63,7 @@ onEachNoun((noun, names, app) => {
       [`{ ${names.list} { nodes { id } } ${names.list} { pageInfo { endCursor } } }`, 1],
       [`{ a: ${names.one}(id: 1) { id } b: ${names.list} @skip(if: true) { nodes { id } } }`, 1],
       [
-        `mutation { a: ${names.create}(input: ${input}) { id } b: ${names.create}(input: ${input}) { id } }`,
+        `mutation { a: ${names.create}(input: ${input()}) { id } b: ${names.create}(input: ${input()}) { id } }`,
         2,
       ],
     ];
@@ -82,7 +82,7 @@ onEachNoun((noun, names, app) => {
       expect(refused.headers.get('retry-after')).toBe('50');
       expect(refused.headers.get('x-ratelimit-remaining')).toBe('0');
     }
-    for (const query of [LIST, `mutation { ${names.create}(input: ${input}) { id } }`]) {
+    for (const query of [LIST, `mutation { ${names.create}(input: ${input()}) { id } }`]) {
       const refused = await ask(query);
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '50']);
       const extensions = { code: 'RATE_LIMITED_MINUTE', status: 429, retryAfterSeconds: 50 };
@@ -106,8 +106,8 @@ onEachNoun((noun, names, app) => {
   });
 
   test('Quota-5: each write has its own limit a minute, which the state of the quota shows', async () => {
-    await ask(`mutation { ${names.create}(input: ${input}) { id } }`);
-    await ask(`mutation { ${names.createAll}(inputs: [${input}]) { id } }`);
+    await ask(`mutation { ${names.create}(input: ${input()}) { id } }`);
+    await ask(`mutation { ${names.createAll}(inputs: [${input()}]) { id } }`);
     const { body } = await ask('{ rateLimit { fields { field limit remaining } } }');
     for (const [name, limit] of [
       [names.create, 300],
@@ -117,4 +117,4 @@ onEachNoun((noun, names, app) => {
       expect(body.data.rateLimit.fields).toContainEqual(field);
     }
   });
-});
+};

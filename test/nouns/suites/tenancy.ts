@@ -1,18 +1,19 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { graphql, rest } from '../support/http/client.js';
-import { accepted, doorsOf } from '../support/nouns/noun-doors.js';
-import { onEachNoun } from '../support/nouns/on-nouns.js';
-import { literal, restBody } from '../support/nouns/test-noun.js';
-import { TESTED_GATEWAY } from '../support/nouns/tested-nouns.js';
-import type { Tenant } from '../support/start-app.js';
+import { graphql, rest } from '../../support/http/client.js';
+import { accepted, doorsOf } from '../../support/nouns/noun-doors.js';
+import { literal, restBody } from '../../support/nouns/test-noun.js';
+import type { Tenant } from '../../support/start-app.js';
+import type { Suite } from '../suites.js';
 
 const UNKNOWN_ID = '4503599627370496';
 
-onEachNoun((noun, names, app) => {
+export const tenancy: Suite = (noun, names, app, fresh, all) => {
   const doors = doorsOf(noun, names, () => app().url);
   const { list, one, create, createAll, update, remove, path } = names;
   const { field, values } = noun.filter;
-  const input = literal(noun, noun.input(0));
+  const input = () => literal(noun, fresh());
+  /** Of the foreign record with this id. */
+  const inputOf = (id: string) => noun.input(7 + Math.max(0, foreignIds.indexOf(id)));
   const changes = literal(noun, noun.change(0));
   let mine: Tenant;
   let theirs: Tenant;
@@ -24,8 +25,8 @@ onEachNoun((noun, names, app) => {
     mine = await app().tenant();
     theirs = await app().tenant();
     foreignIds = [];
-    for (const choice of values) {
-      const given = { ...noun.input(7), [field]: choice };
+    for (const [at, choice] of values.entries()) {
+      const given = { ...noun.input(7 + at), [field]: choice };
       foreignIds.push(accepted(await doors.rest.create(theirs.token, given, `theirs-${choice}`)).id);
     }
     foreignCursor = accepted(await doors.rest.list(theirs.token, { size: 1 })).next ?? '';
@@ -51,7 +52,7 @@ onEachNoun((noun, names, app) => {
         .boundLists('', noun.input(7))
         .map((_, at) => [
           `Query of further list ${at + 1}`,
-          (id: string) => ask(`{ ${list}(${noun.boundLists(id, noun.input(7))[at]}) { nodes { id } } }`),
+          (id: string) => ask(`{ ${list}(${noun.boundLists(id, inputOf(id))[at]}) { nodes { id } } }`),
         ]),
     ),
   };
@@ -83,20 +84,21 @@ onEachNoun((noun, names, app) => {
   });
 
   test("Tenancy-3: another project's Idempotency-Key is a new key here", async () => {
-    const made = accepted(await doors.rest.create(mine.token, noun.input(8), `theirs-${values[0]}`));
-    expect(made).toMatchObject(noun.input(8));
+    const given = fresh();
+    const made = accepted(await doors.rest.create(mine.token, given, `theirs-${values[0]}`));
+    expect(made).toMatchObject(given);
     expect(foreignIds).not.toContain(made.id);
   });
 
   test('Tenancy-4: a project in the input is ignored', async () => {
-    const body = restBody(noun, { ...noun.input(8), projectId: 1, project_id: 1 });
+    const body = restBody(noun, { ...fresh(), projectId: 1, project_id: 1 });
     const made = await send(`${path}?projectId=1`, { method: 'POST', body });
     expect((await send(`${path}/${made.body.id}`)).status).toBe(200);
   });
 
   test('Tenancy-5: ids do not reveal how many records other projects add in between', async () => {
     const busy = await app().tenant();
-    const add = async (token: string) => Number(accepted(await doors.rest.create(token, noun.input(0))).id);
+    const add = async (token: string) => Number(accepted(await doors.rest.create(token, fresh())).id);
     const gaps: number[] = [];
     for (let round = 0; round < 8; round += 1) {
       app().clock.now += 1_000;
@@ -110,16 +112,17 @@ onEachNoun((noun, names, app) => {
   });
 
   test('Auth-3: both doors enforce the scopes: each operation needs its own, and no other scope replaces it', async () => {
-    const { id } = accepted(await doors.rest.create(mine.token, noun.input(0)));
+    const given = fresh();
+    const { id } = accepted(await doors.rest.create(mine.token, given));
     const { apiKeys } = app().app.services;
     const keyWithout = async (missing: string) => {
-      const scopes = TESTED_GATEWAY.scopes.all.filter((scope) => scope !== missing);
+      const scopes = all.filter((scope) => scope !== missing);
       const wanted = { projectId: mine.projectId, name: 'x', scopes, expiresAtMs: null };
       return (await apiKeys.create({ name: 'test', requestId: null }, wanted)).token;
     };
     const [reader, writer] = [await keyWithout(names.writeScope), await keyWithout(names.readScope)];
     const writes = [
-      `mutation { it: ${createAll}(inputs: [${input}]) { id } }`,
+      `mutation { it: ${createAll}(inputs: [${input()}]) { id } }`,
       `mutation { it: ${update}(id: "${id}", input: ${changes}) { id } }`,
       `mutation { it: ${remove}(id: "${id}") { id } }`,
     ];
@@ -130,12 +133,12 @@ onEachNoun((noun, names, app) => {
       expect(accepted(await door.list(reader, { size: 100 })).records.length).toBeGreaterThan(0);
       expect(await door.get(writer, id)).toMatchObject(forbidden);
       expect(await door.list(writer, {})).toMatchObject(forbidden);
-      expect((await door.create(writer, noun.input(1))).ok).toBe(true);
+      expect((await door.create(writer, fresh())).ok).toBe(true);
     }
     for (const query of writes) {
       expect((await ask(query, reader)).body.errors[0].extensions.code).toBe('FORBIDDEN');
     }
-    expect(accepted(await doors.rest.get(reader, id))).toMatchObject(noun.input(0));
+    expect(accepted(await doors.rest.get(reader, id))).toMatchObject(given);
     for (const query of writes) expect((await ask(query, writer)).body.errors).toBeUndefined();
   });
 
@@ -143,7 +146,7 @@ onEachNoun((noun, names, app) => {
     const query = `mutation { createApiKey(input: {name: "reader", scopes: [${names.readScopeName}]}) { token } }`;
     const { token } = (await ask(query)).body.data.createApiKey;
     expect((await doors.graphql.list(token, {})).ok).toBe(true);
-    const refused = await ask(`mutation { ${create}(input: ${input}) { id } }`, token);
+    const refused = await ask(`mutation { ${create}(input: ${input()}) { id } }`, token);
     expect(refused.body.errors[0].extensions.code).toBe('FORBIDDEN');
   });
-});
+};

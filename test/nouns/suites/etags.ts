@@ -1,11 +1,11 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { graphql, rest } from '../support/http/client.js';
-import { accepted, doorsOf } from '../support/nouns/noun-doors.js';
-import { onEachNoun } from '../support/nouns/on-nouns.js';
-import { literal } from '../support/nouns/test-noun.js';
-import { TEST_ACTOR, type Tenant } from '../support/start-app.js';
+import { graphql, rest } from '../../support/http/client.js';
+import { accepted, doorsOf } from '../../support/nouns/noun-doors.js';
+import { literal } from '../../support/nouns/test-noun.js';
+import { TEST_ACTOR, type Tenant } from '../../support/start-app.js';
+import type { Suite } from '../suites.js';
 
-onEachNoun((noun, names, app) => {
+export const etags: Suite = (noun, names, app) => {
   const doors = doorsOf(noun, names, () => app().url);
   const list = `${names.path}?limit=1`;
   let tenant: Tenant;
@@ -110,4 +110,4 @@ onEachNoun((noun, names, app) => {
       expect([unchanged.status, unchanged.headers.get('content-type')]).toEqual([304, null]);
     }
   });
-});
+};

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { graphql } from '../support/http/client.js';
+import { graphql } from '../../support/http/client.js';
 import {
   accepted,
   type Door,
@@ -7,11 +7,12 @@ import {
   type ListQuery,
   type Outcome,
   type SharedPage,
-} from '../support/nouns/noun-doors.js';
-import { onEachNoun } from '../support/nouns/on-nouns.js';
-import type { Tenant } from '../support/start-app.js';
+} from '../../support/nouns/noun-doors.js';
+import type { Values } from '../../support/nouns/test-noun.js';
+import type { Tenant } from '../../support/start-app.js';
+import type { Suite } from '../suites.js';
 
-onEachNoun((noun, names, app) => {
+export const parity: Suite = (noun, names, app, fresh) => {
   const doors = doorsOf(noun, names, () => app().url);
   const {
     field,
@@ -89,14 +90,14 @@ onEachNoun((noun, names, app) => {
   });
 
   test('Parity-7: both doors treat an Idempotency-Key alike', async () => {
-    const create = (n: number, key: string) => both((door) => door.create(tenant.token, noun.input(n), key));
-    expect((await create(0, 'parity')).ok).toBe(true);
-    expect(await create(1, 'parity')).toMatchObject({ code: 'idempotency_mismatch' });
-    expect(await create(1, '')).toMatchObject({ code: 'invalid_request' });
+    const create = (input: Values, key: string) => both((door) => door.create(tenant.token, input, key));
+    expect((await create(fresh(), 'parity')).ok).toBe(true);
+    expect(await create(fresh(), 'parity')).toMatchObject({ code: 'idempotency_mismatch' });
+    expect(await create(fresh(), '')).toMatchObject({ code: 'invalid_request' });
   });
 
   test('Parity-9: a record that GraphQL deleted is unknown at both doors', async () => {
-    const { id } = accepted(await doors.rest.create(tenant.token, noun.input(0)));
+    const { id } = accepted(await doors.rest.create(tenant.token, fresh()));
     const shown = await both((door) => door.list(tenant.token, { size: 100 }));
     expect(JSON.stringify(shown)).toContain(id);
     await run(`mutation { it: ${names.remove}(id: "${id}") { id } }`);
@@ -106,7 +107,7 @@ onEachNoun((noun, names, app) => {
   });
 
   test('Parity-11: a record that GraphQL changed has its new values at both doors, and its other values stay', async () => {
-    const made = accepted(await doors.rest.create(tenant.token, { ...noun.input(0), [field]: choice }));
+    const made = accepted(await doors.rest.create(tenant.token, { ...fresh(), [field]: choice }));
     await both((door) => door.get(tenant.token, made.id));
     const variables = { id: made.id, input: noun.change(1) };
     const query = `mutation($id: ID!, $input: ${names.changes}!) { it: ${names.update}(id: $id, input: $input) { ${names.fields} } }`;
@@ -132,4 +133,4 @@ onEachNoun((noun, names, app) => {
       }
     }
   });
-});
+};

@@ -1,19 +1,18 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import type { Scope } from '../../src/ground/kernel/caller.js';
-import { SCOPES } from '../support/gateway/tested-gateway.js';
-import { graphql, rest } from '../support/http/client.js';
-import { onEachNoun } from '../support/nouns/on-nouns.js';
-import { restBody } from '../support/nouns/test-noun.js';
-import { TEST_ACTOR, type Tenant } from '../support/start-app.js';
+import type { Scope } from '../../../src/ground/kernel/caller.js';
+import { graphql, rest } from '../../support/http/client.js';
+import { restBody } from '../../support/nouns/test-noun.js';
+import { TEST_ACTOR, type Tenant } from '../../support/start-app.js';
+import type { Suite } from '../suites.js';
 
-onEachNoun((noun, names, app) => {
+export const deletion: Suite = (noun, names, app, fresh, scopes) => {
   const DELETE = `mutation ($id: ID!) { it: ${names.remove}(id: $id) { __typename id } }`;
   let owner: Tenant;
   beforeAll(async () => {
     owner = await app().tenant();
   });
   const create = async ({ token }: Tenant = owner) => {
-    const body = restBody(noun, noun.input(0));
+    const body = restBody(noun, fresh());
     return String((await rest(app().url, names.path, { method: 'POST', token, body })).body.id);
   };
   const remove = (id: string, { token = owner.token, key }: { token?: string; key?: string } = {}) =>
@@ -30,7 +29,7 @@ onEachNoun((noun, names, app) => {
     return (await app().app.services.apiKeys.create(TEST_ACTOR, wanted)).token;
   };
 
-  test('deletePet-1: the record is gone at both doors and from warm lists, and others stay', async () => {
+  test('Deletion-1: the record is gone at both doors and from warm lists, and others stay', async () => {
     const tenant = await app().tenant();
     const [first, second] = [await create(tenant), await create(tenant)];
     const lists = async () => {
@@ -49,7 +48,7 @@ onEachNoun((noun, names, app) => {
     expect([await status(first, tenant), await status(second, tenant)]).toEqual([404, 200]);
   });
 
-  test('deletePet-2: an unknown, deleted or foreign id is NOT_FOUND, and nothing is deleted', async () => {
+  test('Deletion-2: an unknown, deleted or foreign id is NOT_FOUND, and nothing is deleted', async () => {
     const other = await app().tenant();
     const foreign = await create(other);
     const deleted = await create();
@@ -60,16 +59,16 @@ onEachNoun((noun, names, app) => {
     expect(await status(foreign, other)).toBe(200);
   });
 
-  test('deletePet-3: it needs the scope to write and no other', async () => {
+  test('Deletion-3: it needs the scope to write and no other', async () => {
     const id = await create();
-    const reader = await keyWith(SCOPES.filter((scope) => scope !== names.writeScope));
+    const reader = await keyWith(scopes.filter((scope) => scope !== names.writeScope));
     expect(await extensions(remove(id, { token: reader }))).toEqual({ code: 'FORBIDDEN', status: 403 });
     expect(await status(id)).toBe(200);
     const writer = await keyWith([names.writeScope]);
     expect((await remove(id, { token: writer })).body.data.it.id).toBe(id);
   });
 
-  test('deletePet-4: of 10 simultaneous requests one deletes the record, and the others find none', async () => {
+  test('Deletion-4: of 10 simultaneous requests one deletes the record, and the others find none', async () => {
     const id = await create();
     const answers = await Promise.all(Array.from({ length: 10 }, () => remove(id)));
     expect(answers.filter(({ body }) => body.data?.it)).toHaveLength(1);
@@ -77,7 +76,7 @@ onEachNoun((noun, names, app) => {
     expect([...codes]).toEqual(['NOT_FOUND']);
   });
 
-  test('deletePet-5: with an Idempotency-Key a repeated request gets the first answer, and another id is refused', async () => {
+  test('Deletion-5: with an Idempotency-Key a repeated request gets the first answer, and another id is refused', async () => {
     const [id, other] = [await create(), await create()];
     const first = await remove(id, { key: 'delete' });
     expect((await remove(id, { key: 'delete' })).body).toEqual(first.body);
@@ -88,7 +87,7 @@ onEachNoun((noun, names, app) => {
     expect((await remove(other, { key: 'free' })).body.data.it.id).toBe(other);
   });
 
-  test('deletePet-7: a project may delete 300 records a minute, separately from its other writes', async () => {
+  test('Deletion-7: a project may delete 300 records a minute, separately from its other writes', async () => {
     const tenant = await app().tenant();
     const id = await create(tenant);
     await remove(id, tenant);
@@ -101,4 +100,4 @@ onEachNoun((noun, names, app) => {
       remaining: 299,
     });
   });
-});
+};

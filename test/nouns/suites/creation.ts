@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { graphql, rest } from '../support/http/client.js';
-import { accepted, doorsOf } from '../support/nouns/noun-doors.js';
-import { onEachNoun } from '../support/nouns/on-nouns.js';
-import { int64Values, literal, requiredText, restBody, type Values } from '../support/nouns/test-noun.js';
-import type { Tenant } from '../support/start-app.js';
+import { graphql, rest } from '../../support/http/client.js';
+import { accepted, doorsOf } from '../../support/nouns/noun-doors.js';
+import { int64Values, literal, requiredText, restBody, type Values } from '../../support/nouns/test-noun.js';
+import type { Tenant } from '../../support/start-app.js';
+import type { Suite } from '../suites.js';
 
 const MAX_INT64 = '9223372036854775807';
 
-onEachNoun((noun, names, app) => {
+export const creation: Suite = (noun, names, app, fresh) => {
   const doors = doorsOf(noun, names, () => app().url);
   const text = requiredText(noun);
   const { int64, filter } = noun;
@@ -18,13 +18,14 @@ onEachNoun((noun, names, app) => {
     tenant = await app().tenant();
   });
   const get = (path: string) => rest(app().url, path, { token: tenant.token });
-  const post = (body: unknown) => rest(app().url, names.path, { method: 'POST', token: tenant.token, body });
+  const post = (body: unknown, token = tenant.token) =>
+    rest(app().url, names.path, { method: 'POST', token, body });
   const ask = (query: string, variables: Values = {}) =>
     graphql(app().url, query, { token: tenant.token, variables });
   const fieldsOf = (errors: { field: string }[]) => errors.map(({ field }) => field).sort();
 
   test('Creation-1: REST answers 201 with the record, its id and Location, and the record is there', async () => {
-    const input = { ...noun.input(1), [filter.field]: filter.values[0] };
+    const input = { ...fresh(), [filter.field]: filter.values[0] };
     const made = await post(restBody(noun, input));
     expect(made.status).toBe(201);
     expect(made.headers.get('location')).toBe(`${app().url}${names.path}/${made.body.id}`);
@@ -40,7 +41,7 @@ onEachNoun((noun, names, app) => {
         [doors.graphql, doors.rest],
       ] as const) {
         const values = { [text.name]: '🐈 Zoë', ...integers, [filter.field]: filter.values[1] };
-        const made = accepted(await maker.create(tenant.token, { ...noun.input(0), ...values }));
+        const made = accepted(await maker.create(tenant.token, { ...fresh(), ...values }));
         expect(made).toMatchObject(values);
         expect(accepted(await reader.get(tenant.token, made.id))).toEqual(made);
         const { records } = accepted(await reader.list(tenant.token, { size: 100 }));
@@ -53,7 +54,7 @@ onEachNoun((noun, names, app) => {
     if (int64 !== null) {
       test('Creation-2: REST reads and writes the integers digit for digit', async () => {
         for (const digits of int64.digits) {
-          const made = await post(restBody(noun, { ...noun.input(0), [int64.field]: digits }));
+          const made = await post(restBody(noun, { ...fresh(), [int64.field]: digits }));
           expect(made.text).toMatch(new RegExp(`"${int64.field}":${digits}[,}]`));
         }
       });
@@ -61,16 +62,16 @@ onEachNoun((noun, names, app) => {
       test.each(int64.digits)(
         'Ids-6: the integer %s comes back digit for digit, from a string, a literal and a JSON integer',
         async (digits) => {
-          const input = { ...noun.input(0), [int64.field]: digits };
-          expect((await ask(CREATE, { input })).body.data.it[int64.field]).toBe(digits);
+          const input = () => ({ ...fresh(), [int64.field]: digits });
+          expect((await ask(CREATE, { input: input() })).body.data.it[int64.field]).toBe(digits);
           const inDocument = await ask(
-            `mutation { it: ${names.create}(input: ${literal(noun, input)}) { ${int64.field} } }`,
+            `mutation { it: ${names.create}(input: ${literal(noun, input())}) { ${int64.field} } }`,
           );
           expect(inDocument.body.data.it).toEqual({ [int64.field]: digits });
           const raw = await rest(app().url, '/graphql', {
             method: 'POST',
             token: tenant.token,
-            body: `{"query":${JSON.stringify(CREATE)},"variables":{"input":${restBody(noun, input)}}}`,
+            body: `{"query":${JSON.stringify(CREATE)},"variables":{"input":${restBody(noun, input())}}}`,
           });
           expect(raw.body.data.it[int64.field]).toBe(digits);
         },
@@ -137,7 +138,7 @@ onEachNoun((noun, names, app) => {
 
     test('Creation-6: a text may have as many characters as its description says, and one more is refused at both doors', async () => {
       for (const door of Object.values(doors)) {
-        const inputOf = (length: number) => ({ ...noun.input(0), [text.name]: '𝒳'.repeat(length) });
+        const inputOf = (length: number) => ({ ...fresh(), [text.name]: '𝒳'.repeat(length) });
         const made = accepted(await door.create(tenant.token, inputOf(text.maxLength)));
         expect(made[text.name]).toBe('𝒳'.repeat(text.maxLength));
         const refused = await door.create(tenant.token, inputOf(text.maxLength + 1));
@@ -150,9 +151,7 @@ onEachNoun((noun, names, app) => {
       expect(choices).toEqual(expect.arrayContaining([...filter.values]));
       for (const door of Object.values(doors)) {
         for (const choice of choices) {
-          const made = accepted(
-            await door.create(tenant.token, { ...noun.input(0), [filter.field]: choice }),
-          );
+          const made = accepted(await door.create(tenant.token, { ...fresh(), [filter.field]: choice }));
           expect(made[filter.field]).toBe(choice);
         }
       }
@@ -165,12 +164,12 @@ onEachNoun((noun, names, app) => {
     });
 
     test('Creation-8: REST ignores unknown fields, inherited ones included; GraphQL refuses them', async () => {
-      const known = restBody(noun, noun.input(0)).slice(1, -1);
+      const known = restBody(noun, fresh()).slice(1, -1);
       const choice = JSON.stringify({ [filter.field]: filter.values[0] });
       const made = await post(`{${known},"id":5,"projectId":6,"__proto__":${choice},"constructor":1}`);
       expect(made.status).toBe(201);
       expect(made.body.id).not.toBe(5);
-      const plain = await post(`{${known}}`);
+      const plain = await post(`{${known}}`, (await app().tenant()).token);
       expect({ ...made.body, id: 0 }).toEqual({ ...plain.body, id: 0 });
       expect((await post(`{"__proto__":{${known}}}`)).status).toBe(400);
       const { body } = await ask(CREATE, { input: { ...noun.input(0), unknown: 1 } });
@@ -187,4 +186,4 @@ onEachNoun((noun, names, app) => {
       expect(accepted(await doors.rest.list(owner.token, {})).records).toEqual([]);
     });
   });
-});
+};

@@ -5,14 +5,14 @@ import {
   doorsOf,
   type ListQuery,
   type SharedPage,
-} from '../support/nouns/noun-doors.js';
-import { onEachNoun } from '../support/nouns/on-nouns.js';
-import type { Tenant } from '../support/start-app.js';
+} from '../../support/nouns/noun-doors.js';
+import type { Tenant } from '../../support/start-app.js';
+import type { Suite } from '../suites.js';
 
 const WRITERS = 10;
 const SIZE = 10;
 
-onEachNoun((noun, names, app) => {
+export const paging: Suite = (noun, names, app, fresh) => {
   const doors = doorsOf(noun, names, () => app().url);
   const {
     field,
@@ -23,14 +23,14 @@ onEachNoun((noun, names, app) => {
   async function startWriters({ token }: Tenant) {
     const acknowledged: string[] = [];
     let isStopped = false;
-    const create = async (door: Door, n: number) => {
-      acknowledged.push(accepted(await door.create(token, { ...noun.input(n), [field]: choice })).id);
+    const create = async (door: Door) => {
+      acknowledged.push(accepted(await door.create(token, { ...fresh(), [field]: choice })).id);
       app().clock.now += 1;
     };
     const clients = Array.from({ length: WRITERS }, (_, at) => (at % 2 === 0 ? doors.rest : doors.graphql));
-    for (let n = 0; n < 3; n += 1) await Promise.all(clients.map((door) => create(door, n)));
+    for (let n = 0; n < 3; n += 1) await Promise.all(clients.map(create));
     const running = clients.map(async (door) => {
-      for (let n = 0; !isStopped; n += 1) await create(door, n);
+      while (!isStopped) await create(door);
     });
     const stop = () => {
       isStopped = true;
@@ -63,4 +63,4 @@ onEachNoun((noun, names, app) => {
       },
     );
   });
-});
+};

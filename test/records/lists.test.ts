@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { graphql, rest } from '../support/http/client.js';
-import { Pet, type PetStatus } from '../support/nouns/pet.js';
+import { Toy, type ToyStatus } from '../support/nouns/toys.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import type { Tenant } from '../support/start-app.js';
 
-/** The arguments of `pets` that select and order a list. */
+/** The arguments of `toys` that select and order a list. */
 interface List {
-  status?: PetStatus;
+  status?: ToyStatus;
   nameStartsWith?: string;
   ids?: string[];
   orderBy?: 'OLDEST' | 'NEWEST';
@@ -74,25 +74,25 @@ const NAMES = [
 ];
 const STATUSES = ['available', 'pending', 'sold', null] as const;
 const FIRST_ID = 9_007_199_254_740_993n;
-const PETS = NAMES.map((name, at) => ({
+const TOYS = NAMES.map((name, at) => ({
   // Neighbours differ only beyond the precision of a JavaScript number.
   id: FIRST_ID + BigInt((at * 37) % NAMES.length),
   name,
   status: STATUSES[at % STATUSES.length] ?? null,
 }));
-const PAGE = `query ($first: Int, $after: String, $status: PetStatus, $nameStartsWith: String, $ids: [ID!], $orderBy: PetOrder) {
-  pets(first: $first, after: $after, status: $status, nameStartsWith: $nameStartsWith, ids: $ids, orderBy: $orderBy) {
+const PAGE = `query ($first: Int, $after: String, $status: ToyStatus, $nameStartsWith: String, $ids: [ID!], $orderBy: ToyOrder) {
+  toys(first: $first, after: $after, status: $status, nameStartsWith: $nameStartsWith, ids: $ids, orderBy: $orderBy) {
     edges { cursor node { id name } }
     pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
   }
 }`;
 const COUNT =
-  'query ($status: PetStatus, $nameStartsWith: String) { petCount(status: $status, nameStartsWith: $nameStartsWith) }';
+  'query ($status: ToyStatus, $nameStartsWith: String) { toyCount(status: $status, nameStartsWith: $nameStartsWith) }';
 
 /** The expected ids, by the definition of the list. Bytes of UTF-8 sort as code points do. */
 function expected({ status, nameStartsWith, ids, orderBy }: List): string[] {
   const bytes = Buffer.from(nameStartsWith ?? '');
-  const found = PETS.filter(
+  const found = TOYS.filter(
     ({ id, name, status: its }) =>
       (status === undefined || its === status) &&
       Buffer.from(name).subarray(0, bytes.length).equals(bytes) &&
@@ -114,9 +114,9 @@ onEachDatabase((app) => {
     other = await app().tenant();
     const common = { categoryId: 1n, createdAtMs: 0 };
     const rows = [owner, other].flatMap(({ projectId }) =>
-      PETS.map((pet) => ({ ...pet, ...common, projectId })),
+      TOYS.map((toy) => ({ ...toy, ...common, projectId })),
     );
-    await app().db.repository(Pet).insert(rows);
+    await app().db.repository(Toy).insert(rows);
   });
 
   const ask = (variables: Record<string, unknown>, token = owner.token) =>
@@ -124,7 +124,7 @@ onEachDatabase((app) => {
   const page = async (variables: Record<string, unknown>) => {
     const { body } = await ask(variables);
     expect([variables, body.errors]).toEqual([variables, undefined]);
-    return body.data.pets as {
+    return body.data.toys as {
       edges: { cursor: string; node: { id: string; name: string } }[];
       pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; endCursor: string | null };
     };
@@ -153,7 +153,7 @@ onEachDatabase((app) => {
     for (let at = 0; at < lists.length; at += 20) {
       const fields = lists.slice(at, at + 20).map(({ nameStartsWith, status, orderBy = 'OLDEST' }, index) => {
         const filters = `nameStartsWith: ${JSON.stringify(nameStartsWith)}, status: ${status ?? null}`;
-        return `a${index}: pets(first: 100, orderBy: ${orderBy}, ${filters}) { nodes { id } }`;
+        return `a${index}: toys(first: 100, orderBy: ${orderBy}, ${filters}) { nodes { id } }`;
       });
       const { body } = await graphql(app().url, `{ ${fields.join(' ')} }`, { token: owner.token });
       const pages = Object.values(body.data) as { nodes: { id: string }[] }[];
@@ -162,7 +162,7 @@ onEachDatabase((app) => {
     return found;
   }
 
-  test('PetList-1: a prefix finds exactly the names that begin with it, in the order of code points', async () => {
+  test('RecordList-1: a prefix finds exactly the names that begin with it, in the order of code points', async () => {
     const prefixes = new Set(
       NAMES.flatMap((name) => [name, ...[1, 2, 3, 4].map((count) => [...name].slice(0, count).join(''))]),
     );
@@ -185,9 +185,9 @@ onEachDatabase((app) => {
       })),
     ),
   );
-  const IDS = PETS.filter((_, at) => at % 3 === 0).map(({ id }) => String(id));
+  const IDS = TOYS.filter((_, at) => at % 3 === 0).map(({ id }) => String(id));
 
-  test.each(LISTS)('PetList-2: the pages of %j follow each other, with and without ids', async (list) => {
+  test.each(LISTS)('RecordList-2: the pages of %j follow each other, with and without ids', async (list) => {
     for (const wanted of [list, { ...list, ids: IDS }]) {
       const all = expected(wanted);
       if (all.length < 10) expect(await walk(wanted, 1)).toEqual(all);
@@ -195,13 +195,13 @@ onEachDatabase((app) => {
     }
   });
 
-  test('PetList-3: NEWEST is the exact reverse of OLDEST, and OLDEST is the default', async () => {
+  test('RecordList-3: NEWEST is the exact reverse of OLDEST, and OLDEST is the default', async () => {
     expect(await walk({}, 7)).toEqual(expected({ orderBy: 'OLDEST' }));
     expect(await walk({ orderBy: 'NEWEST' }, 7)).toEqual(expected({}).reverse());
     expect(await idsOn({ orderBy: null, nameStartsWith: null, ids: null, first: 100 })).toEqual(expected({}));
   });
 
-  test('PetList-4: a cursor belongs to its order and filters; any other list refuses it with 400 that names after', async () => {
+  test('RecordList-4: a cursor belongs to its order and filters; any other list refuses it with 400 that names after', async () => {
     const lists = [
       ...LISTS.slice(0, 8),
       { ids: IDS },
@@ -221,40 +221,40 @@ onEachDatabase((app) => {
     }
   });
 
-  test('PetList-5: cursors from before the orders stay valid at both doors, for the list with and without a status', async () => {
+  test('RecordList-5: cursors from before the orders stay valid at both doors, for the list with and without a status', async () => {
     const { token } = owner;
     const middle = expected({})[20] ?? '';
-    const after = Buffer.from(`pet:${middle}`).toString('base64url');
+    const after = Buffer.from(`toy:${middle}`).toString('base64url');
     for (const list of [{}, { status: 'sold' as const }]) {
       const rest20 = expected(list).filter((id) => BigInt(id) > BigInt(middle));
       expect(await idsOn({ ...list, after, first: 100 })).toEqual(rest20);
       const query = new URLSearchParams({ ...list, cursor: after, limit: '100' });
-      const { body } = await rest(app().url, `/v1/pets?${query}`, { token });
+      const { body } = await rest(app().url, `/v1/toys?${query}`, { token });
       expect(body.map(({ id }: { id: unknown }) => String(id))).toEqual(rest20);
     }
     const { pageInfo } = await page({ first: 3 });
-    expect(pageInfo.endCursor).toBe(Buffer.from(`pet:${expected({})[2]}`).toString('base64url'));
+    expect(pageInfo.endCursor).toBe(Buffer.from(`toy:${expected({})[2]}`).toString('base64url'));
     expect(await refusal({ orderBy: 'NEWEST', after })).toEqual(['INVALID_REQUEST', 400, 'after']);
   });
 
-  test('PetList-6: REST refuses the cursor of an order that it does not have', async () => {
+  test('RecordList-6: REST refuses the cursor of an order that it does not have', async () => {
     for (const list of [{ orderBy: 'NEWEST' }, { nameStartsWith: 'R' }]) {
       const { pageInfo } = await page({ ...list, first: 1 });
-      const { status, body } = await rest(app().url, `/v1/pets?cursor=${pageInfo.endCursor}`, {
+      const { status, body } = await rest(app().url, `/v1/toys?cursor=${pageInfo.endCursor}`, {
         token: owner.token,
       });
       expect([status, body.errors[0].field]).toEqual([400, 'cursor']);
     }
   });
 
-  test('PetList-7: altered cursors are refused', async () => {
+  test('RecordList-7: altered cursors are refused', async () => {
     const list = { nameStartsWith: 'Re' };
     const { pageInfo } = await page({ ...list, first: 1 });
     const text = Buffer.from(pageInfo.endCursor ?? '', 'base64url').toString();
     const altered = [
       text.slice(0, -4),
       text.replace(/:Re/, ':Ax'),
-      text.replace('pets:', 'pet:'),
+      text.replace('toys:', 'toy:'),
       `${text.slice(0, 18)}::`,
     ];
     for (const cursor of [
@@ -269,20 +269,20 @@ onEachDatabase((app) => {
   });
 
   test.each(['', 'x'.repeat(256), 'Re\u0000', '\ud83d', '\udc08x'])(
-    'PetList-8: the prefix %j is refused by name',
+    'RecordList-8: the prefix %j is refused by name',
     async (nameStartsWith) => {
       expect(await refusal({ nameStartsWith })).toEqual(['INVALID_REQUEST', 400, 'nameStartsWith']);
     },
   );
 
-  test('PetList-9: a prefix has up to 255 characters, not UTF-16 units', async () => {
+  test('RecordList-9: a prefix has up to 255 characters, not UTF-16 units', async () => {
     const nameStartsWith = LAST.repeat(255);
     expect(await idsOn({ nameStartsWith })).toEqual(expected({ nameStartsWith }));
   });
 
   describe('ids', () => {
-    test('PetList-10: ids gives the pets of the project in the order of the list, each once, and leaves out all others', async () => {
-      const [a = '', b = '', c = ''] = [PETS[5]?.id, PETS[6]?.id, PETS[9]?.id].map(String);
+    test('RecordList-10: ids gives the toys of the project in the order of the list, each once, and leaves out all others', async () => {
+      const [a = '', b = '', c = ''] = [TOYS[5]?.id, TOYS[6]?.id, TOYS[9]?.id].map(String);
       const ids = [c, a, b, a, '1', '-5', 'abc', '', '9223372036854775808', '9223372036854775807', `0${a}`];
       const wanted = [a, b, c].sort();
       expect(await idsOn({ ids })).toEqual(wanted);
@@ -291,21 +291,21 @@ onEachDatabase((app) => {
       expect(await idsOn({ ids: ['1'] })).toEqual([]);
     });
 
-    test('PetList-11: pets of other projects are left out', async () => {
+    test('RecordList-11: toys of other projects are left out', async () => {
       const stranger = await app().tenant();
-      const { body } = await ask({ ids: PETS.slice(0, 9).map(({ id }) => String(id)) }, stranger.token);
-      expect(body.data.pets.edges).toEqual([]);
+      const { body } = await ask({ ids: TOYS.slice(0, 9).map(({ id }) => String(id)) }, stranger.token);
+      expect(body.data.toys.edges).toEqual([]);
     });
 
-    test('PetList-12: at most 100 ids are allowed, and first: 100 shows all of them', async () => {
-      const ids = PETS.map(({ id }) => String(id));
+    test('RecordList-12: at most 100 ids are allowed, and first: 100 shows all of them', async () => {
+      const ids = TOYS.map(({ id }) => String(id));
       const hundred = [...ids, ...Array.from({ length: 100 - ids.length }, (_, at) => String(at + 1))];
       expect(await idsOn({ ids: hundred, first: 100 })).toEqual(expected({}));
       expect(await refusal({ ids: [...hundred, '1'] })).toEqual(['INVALID_REQUEST', 400, 'ids']);
     });
   });
 
-  test('PetList-13: a page continues behind a pet that was renamed, changed or deleted since', async () => {
+  test('RecordList-13: a page continues behind a toy that was renamed, changed or deleted since', async () => {
     const tenant = await app().tenant();
     const run = async (query: string) => {
       const { body } = await graphql(app().url, query, { token: tenant.token });
@@ -314,31 +314,31 @@ onEachDatabase((app) => {
     };
     const ids: string[] = [];
     for (const name of ['A1', 'A2', 'A3', 'A4']) {
-      const { createPet } = await run(
-        `mutation { createPet(input: {name: "${name}", categoryId: 1, status: sold}) { id } }`,
+      const { createToy } = await run(
+        `mutation { createToy(input: {name: "${name}", categoryId: 1, status: sold}) { id } }`,
       );
-      ids.push(createPet.id);
+      ids.push(createToy.id);
     }
     for (const args of ['nameStartsWith: "A", status: sold', 'orderBy: OLDEST, status: sold']) {
-      const first = await run(`{ pets(${args}, first: 2) { pageInfo { endCursor } } }`);
-      await run(`mutation { updatePet(id: "${ids[1]}", input: {name: "B", status: null}) { id } }`);
-      const rest = `{ pets(${args}, after: "${first.pets.pageInfo.endCursor}") { nodes { id } } }`;
-      expect((await run(rest)).pets.nodes).toEqual([{ id: ids[2] }, { id: ids[3] }]);
-      await run(`mutation { updatePet(id: "${ids[1]}", input: {name: "A2", status: sold}) { id } }`);
+      const first = await run(`{ toys(${args}, first: 2) { pageInfo { endCursor } } }`);
+      await run(`mutation { updateToy(id: "${ids[1]}", input: {name: "B", status: null}) { id } }`);
+      const rest = `{ toys(${args}, after: "${first.toys.pageInfo.endCursor}") { nodes { id } } }`;
+      expect((await run(rest)).toys.nodes).toEqual([{ id: ids[2] }, { id: ids[3] }]);
+      await run(`mutation { updateToy(id: "${ids[1]}", input: {name: "A2", status: sold}) { id } }`);
     }
-    const newest = await run('{ pets(orderBy: NEWEST, first: 2) { pageInfo { endCursor } } }');
-    await run(`mutation { deletePet(id: "${ids[2]}") { id } }`);
-    const after = `after: "${newest.pets.pageInfo.endCursor}"`;
-    expect((await run(`{ pets(orderBy: NEWEST, ${after}) { nodes { id } } }`)).pets.nodes).toEqual([
+    const newest = await run('{ toys(orderBy: NEWEST, first: 2) { pageInfo { endCursor } } }');
+    await run(`mutation { deleteToy(id: "${ids[2]}") { id } }`);
+    const after = `after: "${newest.toys.pageInfo.endCursor}"`;
+    expect((await run(`{ toys(orderBy: NEWEST, ${after}) { nodes { id } } }`)).toys.nodes).toEqual([
       { id: ids[1] },
       { id: ids[0] },
     ]);
   });
 
-  test('PetList-16: petCount is the length of the list with the same filters, of the own project only', async () => {
+  test('RecordList-16: toyCount is the length of the list with the same filters, of the own project only', async () => {
     const count = async (filters: List, by = owner) => {
       const { body } = await graphql(app().url, COUNT, { token: by.token, variables: { ...filters } });
-      return body.data.petCount;
+      return body.data.toyCount;
     };
     for (const status of [undefined, 'sold', 'pending'] as const) {
       for (const nameStartsWith of [undefined, 'R', 'Re', LAST, '\ud7ff', '%', 'none']) {
@@ -348,12 +348,12 @@ onEachDatabase((app) => {
     }
     const empty = await app().tenant();
     expect(await count({}, empty)).toBe(0);
-    const writer = await app().tenant({ scopes: ['pets:write'] });
-    const { body } = await graphql(app().url, '{ petCount }', { token: writer.token });
+    const writer = await app().tenant({ scopes: ['toys:write'] });
+    const { body } = await graphql(app().url, '{ toyCount }', { token: writer.token });
     expect(body.errors[0].extensions.code).toBe('FORBIDDEN');
     const spent = await graphql(
       app().url,
-      '{ a: petCount b: petCount rateLimit { minute { limit remaining } } }',
+      '{ a: toyCount b: toyCount rateLimit { minute { limit remaining } } }',
       {
         token: empty.token,
       },

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import petstoreGateway from '../../src/petstore.js';
 import { makeUserProject } from '../support/client/user-project.js';
 import { petstore, petstoreHere } from '../support/command-line.js';
 import { eventually } from '../support/eventually.js';
 import { type GatewayProcess, startGateway } from '../support/gateway-process.js';
 import { rest } from '../support/http/client.js';
+import { PETSTORE_MAIN } from '../support/pets/petstore.js';
 import { freePort } from '../support/servers/daemon.js';
 
 const run = promisify(execFile);
@@ -22,9 +24,11 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'petstore-guide-'));
   const databaseUrl = `sqlite:${join(folder, 'petstore.sqlite')}`;
   gateway = await startGateway({
+    main: PETSTORE_MAIN,
     env: { DATABASE_URL: databaseUrl, DEMO: '0', PORT: String(await freePort()) },
   });
-  const command = (...args: string[]) => petstoreHere([...args, '--json'], { databaseUrl });
+  const command = (...args: string[]) =>
+    petstoreHere([...args, '--json'], { databaseUrl, gateway: petstoreGateway });
   await command('projects', 'create', 'shop', '--plan', 'pro');
   key = (await command('keys', 'create', 'shop')).json.key;
   await command('projects', 'set', 'shop', '--changes', 'on');

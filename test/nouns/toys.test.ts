@@ -1,0 +1,7 @@
+import gateway from '../support/gateway/toys-gateway.js';
+import { TOYS } from '../support/nouns/toys.js';
+import { onAnyDatabase } from '../support/on-databases.js';
+import { nounSuites } from './suites.js';
+
+// The other nouns run on each database.
+nounSuites(TOYS, gateway, onAnyDatabase);
