@@ -88,9 +88,16 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'domains/diagnosis',
     'domains/store',
     'domains/lifecycle',
-    'tenants/audit',
+    'domains/hosts',
+    'domains/dns',
+    'domains/certificates',
+    'domains/certificates/acme',
     'domains/certificates/store',
+    'tenants/audit',
     'tenants/idempotency',
+    'ground/database',
+    'ground/records',
+    'ground/scheduling',
   ],
 
   'request/response-cache': ['request/rate-limit/rules'],
@@ -286,7 +293,6 @@ const COMPOSITION = [
   'app/parts.ts',
   'app/graphql-schema.ts',
   'app/services.ts',
-  'app/custom-domains.ts',
 ];
 /** The files that register hooks of the server: hooks of requests, and hooks of its shutdown. */
 const HOOKS = ['app/hooks.ts', 'app/app.ts'];

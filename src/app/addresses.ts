@@ -60,6 +60,12 @@ export function isLocalDemo({ demo, publicBaseUrl, stagingBaseUrl }: Config): bo
   return demo && publicBaseUrl === null && stagingBaseUrl === null;
 }
 
+/** The names of `platformNames`, which no project can attach. */
+export function ownHostsOf(config: Config): readonly string[] {
+  const { platformHost, aliases } = platformNames(config);
+  return [platformHost, ...aliases];
+}
+
 /** The host names of the platform itself, where every key is accepted. */
 export function platformNames(config: Config) {
   const { production, staging } = addressesOf(config, config.port);

@@ -3,8 +3,7 @@ import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { networkTest } from '../ground/kernel/networks.js';
 import { HTTP_LIMITS } from '../request/http/reception.js';
-import { expectProxyHeaders } from '../request/ingress/proxy-protocol.js';
-import { SecureContexts, TlsServer } from '../request/ingress/tls-server.js';
+import type { TlsServer } from '../request/ingress/tls-server.js';
 import { addressesOf } from './addresses.js';
 import { startChores } from './chores.js';
 import { type Doors, openDoors } from './doors.js';
@@ -18,7 +17,7 @@ export async function createApp(options: AppOptions) {
   let addresses = addressesOf(config, config.port);
   const parts = await createParts(options);
   const doors = await openDoors(options, parts, () => addresses);
-  const start = prepareStart(options, parts, doors);
+  const start = prepareStart(options, parts, doors, await openTls(options, parts, doors));
   const { http, drain, pages } = doors;
   const listen = async () => {
     addresses = addressesOf(config, await start());
@@ -26,6 +25,22 @@ export async function createApp(options: AppOptions) {
   };
   const { services, hosts, customDomains } = parts;
   return { http, services, hosts, customDomains, drain, pages, listen };
+}
+
+/** TLS for custom domains; null = `HTTPS_PORT` is not set, and its code is not loaded. */
+async function openTls(
+  { config, logger }: AppOptions,
+  { customDomains, hosts, hostAddresses }: Parts,
+  { http, reception, shedder }: Doors,
+): Promise<TlsServer | null> {
+  if (config.httpsPort === 0) return null;
+  const { certificates, sealer } = await customDomains.load();
+  const { SecureContexts, TlsServer } = await import('../request/ingress/tls-server.js');
+  const { expectProxyHeaders } = await import('../request/ingress/proxy-protocol.js');
+  const tls = new TlsServer(hosts, hostAddresses, new SecureContexts(certificates, sealer), logger);
+  expectProxyHeaders(tls.server, networkTest(config.trustedProxies));
+  reception.receive(tls.server, shedder?.guard(http.routing) ?? http.routing);
+  return tls;
 }
 
 const SWEEP_MS = 60_000;
@@ -39,14 +54,9 @@ function prepareStart(
   { config, logger }: AppOptions,
   parts: Parts,
   { http, connections, reception, shedder, closeGraphQL }: Doors,
+  tls: TlsServer | null,
 ): () => Promise<number> {
-  const { customDomains, hosts, hostAddresses, metrics, streams } = parts;
-  const contexts = new SecureContexts(customDomains.certificates, customDomains.sealer);
-  const tls = config.httpsPort === 0 ? null : new TlsServer(hosts, hostAddresses, contexts, logger);
-  if (tls) {
-    expectProxyHeaders(tls.server, networkTest(config.trustedProxies));
-    reception.receive(tls.server, shedder?.guard(http.routing) ?? http.routing);
-  }
+  const { customDomains, hosts, metrics, streams } = parts;
   const chores = startChores(choresOf(parts), logger, (work) => metrics?.failures.inc({ work }));
   let endMetrics: () => void = () => {};
   let tlsEnded: Promise<void> | undefined;

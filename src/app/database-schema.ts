@@ -1,4 +1,4 @@
-import { AcmeAccount } from '../domains/certificates/orders/acme-accounts.js';
+import { AcmeAccount } from '../domains/certificates/store/acme-account.entity.js';
 import { AcmeOrder } from '../domains/certificates/store/acme-order.entity.js';
 import { Certificate } from '../domains/certificates/store/certificate.store.js';
 import { Domain } from '../domains/store/domain.entity.js';

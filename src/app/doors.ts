@@ -91,7 +91,7 @@ function earlyRefusals({ config, db }: AppOptions, parts: Parts): onRequestHookH
   const ingress = new Ingress(
     new HostRouter(platformNames(config), hosts, new ProjectSlugs(db)),
     hostAddresses,
-    customDomains.challengeAnswer,
+    async (token, hostname) => (await customDomains.load()).challengeAnswer(token, hostname),
   );
   return refuseEarly({ hasProxies: config.trustedProxies.length > 0, ingress, onEarlyRefusal });
 }

@@ -24,7 +24,11 @@ export function openSchema(
       resolvers: (nouns[at]?.resolvers ?? []).map((resolver) => resolver.constructor as ResolverClass),
     })),
     [
-      new DomainResolver(customDomains.ofProject, customDomains.endsTls, options.now),
+      new DomainResolver(
+        async () => (await customDomains.load()).ofProject,
+        options.config.httpsPort !== 0,
+        options.now,
+      ),
       ...nouns.flatMap(({ resolvers }) => resolvers),
       new RateLimitResolver(fieldLimits),
       new UpdatesResolver(signals),

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { configuresDomains, DomainsOnUse } from '../domains/domains-on-use.js';
 import { HostIndex } from '../domains/hosts/host-index.js';
 import { DOMAIN_EVENTS } from '../domains/store/timeline.js';
 import type { Config } from '../ground/config/config.js';
@@ -18,9 +19,8 @@ import { ResponseCache } from '../request/response-cache/response-cache.js';
 import { OpenStreams } from '../request/streams/open-streams.js';
 import { StreamSlots } from '../request/streams/stream-slots.js';
 import { findKnownKeys } from '../tenants/api-keys/caller-cache.js';
-import { httpsPortOf } from './addresses.js';
+import { httpsPortOf, ownHostsOf } from './addresses.js';
 import { WORKS, type Work } from './chores.js';
-import { createCustomDomains } from './custom-domains.js';
 import type { LoadedGateway } from './gateway.js';
 import { createServices } from './services.js';
 
@@ -66,10 +66,11 @@ export async function createParts(options: AppOptions) {
           shedPlans: SHED_PLANS,
         });
   const hosts = new HostIndex(db);
-  const customDomains = createCustomDomains({
+  const customDomains = new DomainsOnUse({
     config,
     db,
     services,
+    ownHosts: ownHostsOf(config),
     withinTask: (name, attributes, run) =>
       traced ? traced.tracing.tracer.withinTask(name, attributes, run) : run(),
     log: {
@@ -88,6 +89,7 @@ export async function createParts(options: AppOptions) {
     syncHosts: () => hosts.sync().catch(() => {}),
     now,
   });
+  if (configuresDomains(config)) await customDomains.load();
   return {
     limiter,
     bans: running.bans,

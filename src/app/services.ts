@@ -1,5 +1,3 @@
-import { followPlan } from '../domains/lifecycle/domain-suspension.js';
-import { DomainStore } from '../domains/store/domain.store.js';
 import type { Database } from '../ground/database/database.js';
 import { IdMark } from '../ground/database/drawn-id.js';
 import { Retention } from '../ground/database/retention.js';
@@ -39,14 +37,11 @@ export function createServices(
   const audit = new AuditLog(ids, now);
   const idempotency = new IdempotencyService(db, now);
   const changes = new ChangeFeeds(new ChangeLog(db, signals, now));
-  const domains = new DomainStore(db, ids, { onEvent() {}, onChange() {}, async syncHosts() {} }, now);
-  const followed: FollowPlan = (manager, project) => followPlan(domains, manager, project, now());
-  const projects = new ProjectService(
-    db,
-    ids,
-    { audit, idempotency, signals, followPlan: followed, scopes },
-    now,
-  );
+  const followPlan: FollowPlan = async (manager, project) => {
+    const suspension = await import('../domains/lifecycle/domain-suspension.js');
+    await suspension.followPlan({ db, ids }, manager, project, now());
+  };
+  const projects = new ProjectService(db, ids, { audit, idempotency, signals, followPlan, scopes }, now);
   const apiKeys = new ApiKeyService(db, ids, { audit, idempotency, signals }, scopes, now);
   const nouns = served.map((noun) =>
     noun.open({ db, ids, idempotency, versions: versions.of(noun.description.plural), changes, now }),

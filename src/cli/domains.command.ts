@@ -1,12 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import type { CustomDomains } from '../app/custom-domains.js';
 import type { Gateway } from '../app/gateway.js';
+import type { CustomDomains } from '../domains/custom-domains.js';
 import { isBlocking } from '../domains/diagnosis/diagnosis.js';
-import { exampleOf, MAX_FILE_BYTES, readDomainConfig } from '../domains/domain-config.js';
-import { diagnosesOf } from '../domains/lifecycle/order-outcome.js';
-import type { ConfiguredDomains } from '../domains/project-domains.js';
 import type { Domain } from '../domains/store/domain.entity.js';
 import { isServing, statusOf } from '../domains/store/domain-status.js';
 import { AppError } from '../ground/kernel/errors.js';
@@ -68,14 +65,15 @@ Examples:
                "redirects": [{"from": "example.com", "to": "shop.example.com", "status": 301}]}}`,
     )
     .action(async (slug: string, file: string, { dryRun }: { dryRun?: boolean }) => {
-      const wanted = readDomainConfig(await textOf(file));
-      const configured = await withDomains(gateway, slug, ({ ofProject }, call) =>
+      // Imported here: the help of all commands needs none of it.
+      const { MAX_FILE_BYTES, readDomainConfig, exampleOf } = await import('../domains/domain-config.js');
+      const wanted = readDomainConfig(await textOf(file, MAX_FILE_BYTES));
+      const { config, effects, isApplied } = await withDomains(gateway, slug, ({ ofProject }, call) =>
         ofProject.configure(call, { wanted, isDryRun: dryRun === true }),
       );
-      output.result(
-        { domains: configured.config, effects: configured.effects, applied: configured.isApplied },
-        configurationText(configured),
-      );
+      const said = isApplied ? 'The configuration is active.' : 'Nothing has changed. This would happen:';
+      const text = effects.length === 0 ? said : `${said}\n\n${effects.map(exampleOf).join('\n')}`;
+      output.result({ domains: config, effects, applied: isApplied }, text);
     });
 
   domains
@@ -95,8 +93,8 @@ Examples:
 }
 
 /** The text of the file, at most one byte more than allowed: the file can be an endless device. */
-function textOf(file: string): Promise<string> {
-  return text(createReadStream(file, { end: MAX_FILE_BYTES })).catch((error: Error) => {
+function textOf(file: string, maxBytes: number): Promise<string> {
+  return text(createReadStream(file, { end: maxBytes })).catch((error: Error) => {
     throw new AppError('not_found', `${file} could not be read: ${error.message}`);
   });
 }
@@ -113,7 +111,7 @@ function toJson(domain: Domain, { ofProject, endsTls }: CustomDomains) {
     redirectStatus: domain.redirectStatus,
     certificateEndsAt: isoTime(domain.certificateEndsAtMs),
     instructions: ofProject.instructions(domain),
-    diagnoses: diagnosesOf(domain, atMs),
+    diagnoses: ofProject.diagnoses(domain, atMs),
   };
 }
 
@@ -142,9 +140,4 @@ function report({ hostname, status, diagnoses, instructions }: DomainJson): stri
   ]);
   const records = instructions.length > 0 ? ['', table(instructions.map(recordRow))] : [];
   return [`${hostname}: ${status}`, ...found, ...records].join('\n');
-}
-
-function configurationText({ effects, isApplied }: ConfiguredDomains): string {
-  const said = isApplied ? 'The configuration is active.' : 'Nothing has changed. This would happen:';
-  return effects.length === 0 ? said : `${said}\n\n${effects.map(exampleOf).join('\n')}`;
 }

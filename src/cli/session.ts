@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
-import type { CustomDomains } from '../app/custom-domains.js';
 import { type Gateway, loadGateway } from '../app/gateway.js';
 import type { Services } from '../app/services.js';
+import type { CustomDomains } from '../domains/custom-domains.js';
 import { ConfigError, type DatabaseTarget, isInMemory, loadConfig } from '../ground/config/config.js';
 import type { DatabaseSchema } from '../ground/database/data-source.js';
 import type { Database } from '../ground/database/database.js';
@@ -73,9 +73,12 @@ export function withDomains<T>(
   work: (domains: CustomDomains, call: ServiceCall) => Promise<T>,
 ): Promise<T> {
   return withServices(gateway, async (services, { db }) => {
-    const { createCustomDomains } = await import('../app/custom-domains.js');
+    const { createCustomDomains } = await import('../domains/custom-domains.js');
+    const { ownHostsOf } = await import('../app/addresses.js');
+    const config = loadConfig(process.env);
     // This process serves no hosts.
-    const domains = createCustomDomains({ config: loadConfig(process.env), db, services, now: Date.now });
+    const ownHosts = ownHostsOf(config);
+    const domains = createCustomDomains({ config, db, services, ownHosts, now: Date.now });
     try {
       const { id: projectId } = await services.projects.getBySlug(slug);
       const rights = {

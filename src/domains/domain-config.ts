@@ -1,8 +1,9 @@
 import { type FieldProblem, invalidField, invalidRequest } from '../ground/kernel/errors.js';
 import { got } from '../ground/kernel/got.js';
 import { isJsonObject } from '../ground/kernel/json.js';
-import { listed } from './diagnosis/diagnosis.js';
+import { listed } from './diagnosis/finding.js';
 import { normalizeHostname } from './names/hostname.js';
+import { MAX_REDIRECTS } from './store/domain-sizes.js';
 
 /** The owner's configuration of the project's domains. Spec: Custom domains 10. */
 export interface DomainConfig {
@@ -63,7 +64,6 @@ export function exampleOf({ hostname, to, status }: DomainEffect): string {
   return to === null ? `${request} is answered by the project` : `${request} → ${status} https://${to}/a?b`;
 }
 
-export const MAX_REDIRECTS = 100;
 const TOO_MANY = [{ field: 'redirects', message: `must have at most ${MAX_REDIRECTS} entries` }];
 const REDIRECT_STATUSES = [301, 302, 307, 308];
 const WRONG_STATUS = 'must be 301, 302, 307 or 308';

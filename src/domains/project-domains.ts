@@ -9,11 +9,12 @@ import {
   objectCodec,
 } from '../tenants/idempotency/idempotency.service.js';
 import type { CertificateFacts, CertificateStore } from './certificates/store/certificate.store.js';
-import { isBlocking } from './diagnosis/diagnosis.js';
+import { type Diagnosis, isBlocking } from './diagnosis/diagnosis.js';
 import { type OwnershipRecord, ownershipRecord, TTL_SECONDS } from './diagnosis/dns-records.js';
-import { checkConfig, type DomainConfig, type DomainEffect, effectOf } from './domain-config.js';
+import { checkConfig, type DomainConfig, type DomainEffect, effectOf, exampleOf } from './domain-config.js';
 import type { DomainCheck } from './lifecycle/domain-check.js';
 import type { DomainClaims, StoppedDomain } from './lifecycle/domain-claims.js';
+import { diagnosesOf } from './lifecycle/order-outcome.js';
 import { labelOf, normalizeHostname } from './names/hostname.js';
 import type { Domain } from './store/domain.entity.js';
 import type { DomainStore, Revision } from './store/domain.store.js';
@@ -93,6 +94,11 @@ export class ProjectDomains {
     return this.parts.certificates.factsOf(domains.flatMap(({ certificateId }) => certificateId ?? []));
   }
 
+  /** The findings of the last check and the last order, DNS first; at most `MAX_DIAGNOSES`. */
+  diagnoses(domain: Domain, atMs: number): Diagnosis[] {
+    return diagnosesOf(domain, atMs);
+  }
+
   /** The records that the owner must still create; the check verifies exactly these values. Spec: Custom domains 4, 5. */
   instructions({ hostname, isApex, projectId, ownership, dns, dnsDiagnoses }: Domain): RecordToCreate[] {
     const problems = dnsDiagnoses.filter(isBlocking);
@@ -151,6 +157,11 @@ export class ProjectDomains {
       await audit.record(manager, actor, { action: 'domain.configure', projectId, subject, detail });
     });
     return { config, effects, isApplied: true };
+  }
+
+  /** An example request and its result, for people. */
+  example(effect: DomainEffect): string {
+    return exampleOf(effect);
   }
 
   /** Removes the domain; resolves when no process serves it any more. Throws `AppError not_found`. Spec: Custom domains 11. */

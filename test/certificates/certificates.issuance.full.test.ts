@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { AcmeAccount } from '../../src/domains/certificates/orders/acme-accounts.js';
+import { AcmeAccount } from '../../src/domains/certificates/store/acme-account.entity.js';
 import { AcmeOrder } from '../../src/domains/certificates/store/acme-order.entity.js';
 import { certificateKeyContext, Sealer } from '../../src/domains/certificates/store/sealer.js';
 import { databaseKinds } from '../support/databases.js';

@@ -93,7 +93,9 @@ onEachDatabase((app) => {
       'domain, with a key': () =>
         asked(`mutation { addDomain(hostname: "${mark}2.customer.test") { id } }`, withKey('domain')),
       certificate: () =>
-        app().db.transaction((transaction) => customDomains.certificates.insert(transaction, CERTIFICATE)),
+        app().db.transaction(async (transaction) =>
+          (await customDomains.load()).certificates.insert(transaction, CERTIFICATE),
+        ),
       order: () => new OrderLog(app().db, services.ids, LIMITS, () => app().clock.now).logOrder(ORDER),
     };
   }

@@ -1,6 +1,7 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import type { Inspection } from '../../src/domains/diagnosis/diagnose.js';
-import { type Diagnosis, type DiagnosisCode, fitForStorage } from '../../src/domains/diagnosis/diagnosis.js';
+import type { Diagnosis, DiagnosisCode } from '../../src/domains/diagnosis/diagnosis.js';
+import { fitForStorage } from '../../src/domains/diagnosis/finding.js';
 import { HEALTH_CHECK_MS, nextCheckAtMs, nextOrderAtMs } from '../../src/domains/lifecycle/back-off.js';
 import { outcomeOf } from '../../src/domains/lifecycle/check-outcome.js';
 import { DomainCheck } from '../../src/domains/lifecycle/domain-check.js';

@@ -104,7 +104,7 @@ test('Domains-TLS-4: a certificate is loaded once for many handshakes, and a bro
 
 test('Domains-TLS-8: handshakes for many hosts of one project load two certificates at a time, and delay no other project', () =>
   withShop(async (app) => {
-    const { certificates } = app.app.customDomains;
+    const { certificates } = await app.app.customDomains.load();
     const find = certificates.findCertificate.bind(certificates);
     const [flooded, other] = [await app.tenant(), await app.tenant()];
     const names = Array.from({ length: 20 }, (_, index) => `shop-${index}.example.org`);

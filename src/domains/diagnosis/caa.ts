@@ -1,13 +1,6 @@
 import { type Answer, DnsUnreachable, isDecisive, type Question } from '../dns/dns-message.js';
-import {
-  type Diagnosis,
-  type DiagnosisCode,
-  evidenceOf,
-  finding,
-  listed,
-  reasonOf,
-  shown,
-} from './diagnosis.js';
+import type { Diagnosis, DiagnosisCode } from './diagnosis.js';
+import { evidenceOf, finding, listed, reasonOf, shown } from './finding.js';
 
 /** The certificate that CAA records must allow. */
 export interface CaaRule {

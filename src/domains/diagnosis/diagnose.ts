@@ -1,15 +1,8 @@
 import { withTimeLimit } from '../../ground/kernel/deadline.js';
 import { DnsUnreachable, isDecisive } from '../dns/dns-message.js';
-import {
-  type Diagnosis,
-  type DiagnosisCode,
-  finding,
-  forgottenAtMs,
-  isBlocking,
-  shown,
-  timeInWords,
-} from './diagnosis.js';
+import { type Diagnosis, type DiagnosisCode, isBlocking } from './diagnosis.js';
 import { brokenDnssec } from './dnssec.js';
+import { finding, forgottenAtMs, shown, timeInWords } from './finding.js';
 import { addressesIn, type Judgement, judge, leadsTo } from './judge.js';
 import {
   type Dns,

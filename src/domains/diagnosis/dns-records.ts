@@ -7,8 +7,6 @@ export interface OwnershipRecord {
   value: string;
 }
 
-/** A CNAME or ALIAS, and a TXT. */
-export const MAX_RECORDS_TO_CREATE = 2;
 /** Spec: Custom domains 4. */
 export const TTL_SECONDS = 3600;
 

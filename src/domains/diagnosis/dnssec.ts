@@ -1,6 +1,7 @@
 import { type Answer, DnsUnreachable, isDecisive, valuesOf } from '../dns/dns-message.js';
 import { extendedErrorName, isAboutDnssec, isAboutExpiry } from '../dns/extended-error.js';
-import { type Diagnosis, finding } from './diagnosis.js';
+import type { Diagnosis } from './diagnosis.js';
+import { finding } from './finding.js';
 import { isRefusal, type Observation } from './observation.js';
 
 /**

@@ -1,6 +1,7 @@
 import { type Answer, isDecisive, valuesOf } from '../dns/dns-message.js';
 import { isPrivateAddress } from '../dns/private-addresses.js';
-import { type Diagnosis, finding, listed, shown } from './diagnosis.js';
+import type { Diagnosis } from './diagnosis.js';
+import { finding, listed, shown } from './finding.js';
 import { dnameAbove, newRecord, withoutDname } from './new-record.js';
 import { ADDRESSES, isMissing, type Lookup, type Observation, tellingReplies } from './observation.js';
 

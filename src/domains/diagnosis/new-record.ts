@@ -1,5 +1,5 @@
 import type { Answer } from '../dns/dns-message.js';
-import { shown } from './diagnosis.js';
+import { shown } from './finding.js';
 import type { Observation } from './observation.js';
 
 type Wanted = Pick<Observation, 'hostname' | 'platformHost' | 'isApex'>;

@@ -1,5 +1,6 @@
 import type { Answer } from '../dns/dns-message.js';
-import { type Diagnosis, finding, shown } from './diagnosis.js';
+import type { Diagnosis } from './diagnosis.js';
+import { finding, shown } from './finding.js';
 import { leadsTo } from './judge.js';
 import { dnameAbove, newRecord, withoutDname } from './new-record.js';
 import type { Observation } from './observation.js';

@@ -1,6 +1,7 @@
 import { type Answer, DnsUnreachable, isDecisive, valuesOf } from '../dns/dns-message.js';
-import { type Diagnosis, finding, shown } from './diagnosis.js';
+import type { Diagnosis } from './diagnosis.js';
 import { isProof } from './dns-records.js';
+import { finding, shown } from './finding.js';
 import { isAuthority, type Observation } from './observation.js';
 import { lackingOwnRecord } from './own-record.js';
 import { failing, unreachable } from './servers.js';

@@ -1,5 +1,6 @@
 import { type Answer, DnsUnreachable, isDecisive, valuesOf } from '../dns/dns-message.js';
-import { type Diagnosis, finding, listed, reasonOf, shown, timeInWords } from './diagnosis.js';
+import type { Diagnosis } from './diagnosis.js';
+import { finding, listed, reasonOf, shown, timeInWords } from './finding.js';
 import { isAuthority, isRefusal, type Lookup, type Observation } from './observation.js';
 
 const ASK_AGAIN_MS = 30_000;

@@ -1,5 +1,6 @@
 import type { Inspection } from '../diagnosis/diagnose.js';
-import { type Diagnosis, fitForStorage, isBlocking } from '../diagnosis/diagnosis.js';
+import { type Diagnosis, isBlocking } from '../diagnosis/diagnosis.js';
+import { fitForStorage } from '../diagnosis/finding.js';
 import type { Domain } from '../store/domain.entity.js';
 import type { DomainChanges, Revision } from '../store/domain.store.js';
 import type { Happening } from '../store/timeline.js';

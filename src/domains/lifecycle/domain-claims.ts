@@ -14,11 +14,12 @@ import { type OwnershipRecord, ownershipRecord } from '../diagnosis/dns-records.
 import { KNOWLEDGE_MS } from '../hosts/host-index.js';
 import { parseHostname } from '../names/hostname.js';
 import { Domain } from '../store/domain.entity.js';
-import { CLAIM_MS, type DomainStore, refuseUnknownDomain } from '../store/domain.store.js';
+import { CLAIM_MS, type DomainStore } from '../store/domain.store.js';
+import { MAX_DOMAINS } from '../store/domain-sizes.js';
+import { refuseUnknownDomain } from '../store/domain-status.js';
 import type { Happening } from '../store/timeline.js';
 import { type DomainCheck, planRequired } from './domain-check.js';
 
-export const MAX_DOMAINS = 100;
 /** Each removed domain leaves a row and a timeline for `CLAIM_MS`. */
 const MAX_REMOVED_A_DAY = 500;
 const FIRST_CHECK_MS = 30_000;

@@ -5,7 +5,8 @@ import type { CertificateAuthority } from '../certificates/certificate-authority
 import { CertificateOrderError } from '../certificates/orders/order-failure.js';
 import type { CertificateStore, NewCertificate } from '../certificates/store/certificate.store.js';
 import { checkCaa } from '../diagnosis/caa.js';
-import { type Diagnosis, finding } from '../diagnosis/diagnosis.js';
+import type { Diagnosis } from '../diagnosis/diagnosis.js';
+import { finding } from '../diagnosis/finding.js';
 import type { Asker } from '../dns/ask-server.js';
 import type { Answer, Question } from '../dns/dns-message.js';
 import type { Domain } from '../store/domain.entity.js';

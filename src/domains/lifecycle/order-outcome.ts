@@ -1,12 +1,7 @@
 import { MINUTE_MS } from '../../ground/kernel/duration.js';
 import type { Certificate } from '../certificates/store/certificate.store.js';
-import {
-  type Diagnosis,
-  type DiagnosisCode,
-  finding,
-  fitForStorage,
-  MAX_DIAGNOSES,
-} from '../diagnosis/diagnosis.js';
+import { type Diagnosis, type DiagnosisCode, MAX_DIAGNOSES } from '../diagnosis/diagnosis.js';
+import { finding, fitForStorage } from '../diagnosis/finding.js';
 import type { Domain } from '../store/domain.entity.js';
 import type { Revision } from '../store/domain.store.js';
 import type { Happening } from '../store/timeline.js';

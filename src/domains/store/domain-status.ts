@@ -1,5 +1,6 @@
 // Apart from the entity: the command line prints a status, and its help loads no database library.
 
+import { AppError } from '../../ground/kernel/errors.js';
 import type { Domain } from './domain.entity.js';
 
 /** The headline status of a domain, with its meaning. */
@@ -44,4 +45,8 @@ export function isServing(domain: Domain, { atMs, endsTls }: { atMs: number; end
     return domain.verifiedAtMs !== null && domain.removedAtMs === null && domain.suspendedAtMs === null;
   const status = statusOf(domain, atMs);
   return status === 'ACTIVE' || status === 'DRIFTED';
+}
+
+export function refuseUnknownDomain(): never {
+  throw new AppError('not_found', 'There is no such domain in this project.');
 }

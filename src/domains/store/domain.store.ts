@@ -5,12 +5,12 @@ import { noConnection } from '../../ground/database/database-errors.js';
 import { withDrawnId, withDrawnIds } from '../../ground/database/drawn-id.js';
 import { newestRows } from '../../ground/database/newest-pages.js';
 import { DAY_MS } from '../../ground/kernel/duration.js';
-import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
 import { INT64_MIN } from '../../ground/kernel/int64.js';
 import { FairSemaphore } from '../../ground/scheduling/fair-semaphore.js';
-import { fitForStorage } from '../diagnosis/diagnosis.js';
+import { fitForStorage } from '../diagnosis/finding.js';
 import { Domain, SERVED_COLUMNS } from './domain.entity.js';
+import { refuseUnknownDomain } from './domain-status.js';
 import { DomainEvent, type Happening, type OnDomainEvent } from './timeline.js';
 
 export type DomainChanges = Partial<Omit<Domain, 'id' | 'projectId' | 'hostname' | 'changeNumber'>>;
@@ -233,8 +233,4 @@ function isServedChange({ changes }: Revision): boolean {
 export function newDomain(wanted: NewDomain, nowMs: number): Domain {
   const times = { waitingSinceMs: nowMs, createdAtMs: nowMs };
   return Object.assign(new Domain(), wanted, { attachedHostname: wanted.hostname, ...times });
-}
-
-export function refuseUnknownDomain(): never {
-  throw new AppError('not_found', 'There is no such domain in this project.');
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Diagnosis, fitForStorage } from '../../../src/domains/diagnosis/diagnosis.js';
+import type { Diagnosis } from '../../../src/domains/diagnosis/diagnosis.js';
+import { fitForStorage } from '../../../src/domains/diagnosis/finding.js';
 import { Domain } from '../../../src/domains/store/domain.entity.js';
 import { DomainEvent } from '../../../src/domains/store/timeline.js';
 import { loadConfig } from '../../../src/ground/config/config.js';

@@ -1,27 +1,9 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { TIME_MS, text } from '../../../ground/database/columns.js';
 import type { Database } from '../../../ground/database/database.js';
 import type { AcmeClient, AcmeSigner } from '../acme/acme-client.js';
 import { AcmeProblem } from '../acme/acme-problem.js';
 import { AccountKey, generateKey, pemOf } from '../acme/jws.js';
+import { AcmeAccount } from '../store/acme-account.entity.js';
 import type { Sealer } from '../store/sealer.js';
-
-/** This gateway's account with a CA, shared by all processes. */
-@Entity('acme_accounts')
-export class AcmeAccount {
-  @PrimaryColumn({ ...text(255), name: 'directory_url' })
-  directoryUrl!: string;
-
-  @Column({ ...text(512), name: 'account_url' })
-  accountUrl!: string;
-
-  /** PEM, sealed. */
-  @Column({ type: 'text', name: 'sealed_key' })
-  sealedKey!: string;
-
-  @Column({ ...TIME_MS, name: 'created_at_ms' })
-  createdAtMs!: number;
-}
 
 /** The key is not registered at the CA yet. */
 const UNREGISTERED = '';

@@ -1,4 +1,5 @@
-import { type Diagnosis, finding } from '../../diagnosis/diagnosis.js';
+import type { Diagnosis } from '../../diagnosis/diagnosis.js';
+import { finding } from '../../diagnosis/finding.js';
 import { AcmeProblem, AcmeUnreachable } from '../acme/acme-problem.js';
 import { UnusableCertificate } from './x509.js';
 

@@ -5,7 +5,8 @@ import type { Database } from '../../../ground/database/database.js';
 import { withDrawnId } from '../../../ground/database/drawn-id.js';
 import { HOUR_MS } from '../../../ground/kernel/duration.js';
 import type { IdGenerator } from '../../../ground/kernel/ids.js';
-import { type DiagnosisCode, finding } from '../../diagnosis/diagnosis.js';
+import type { DiagnosisCode } from '../../diagnosis/diagnosis.js';
+import { finding } from '../../diagnosis/finding.js';
 import { AcmeOrder, ENDED } from '../store/acme-order.entity.js';
 import { CertificateOrderError } from './order-failure.js';
 

@@ -1,14 +1,15 @@
 import { Arg, Ctx, Directive, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { CertificateFacts } from '../../../../domains/certificates/store/certificate.store.js';
 import { type Diagnosis, MAX_DIAGNOSES } from '../../../../domains/diagnosis/diagnosis.js';
-import { MAX_RECORDS_TO_CREATE } from '../../../../domains/diagnosis/dns-records.js';
-import { exampleOf } from '../../../../domains/domain-config.js';
-import { MAX_DOMAINS } from '../../../../domains/lifecycle/domain-claims.js';
-import { diagnosesOf } from '../../../../domains/lifecycle/order-outcome.js';
 import type { ProjectDomains, RecordToCreate } from '../../../../domains/project-domains.js';
 import type { Domain } from '../../../../domains/store/domain.entity.js';
-import { refuseUnknownDomain } from '../../../../domains/store/domain.store.js';
-import { type DomainStatus, isServing, statusOf } from '../../../../domains/store/domain-status.js';
+import { MAX_DOMAINS, MAX_RECORDS_TO_CREATE } from '../../../../domains/store/domain-sizes.js';
+import {
+  type DomainStatus,
+  isServing,
+  refuseUnknownDomain,
+  statusOf,
+} from '../../../../domains/store/domain-status.js';
 import type { DomainEvent } from '../../../../domains/store/timeline.js';
 import type { ServiceCall } from '../../../../ground/kernel/caller.js';
 import { invalidField } from '../../../../ground/kernel/errors.js';
@@ -34,15 +35,15 @@ import {
 @Resolver(() => DomainType)
 export class DomainResolver {
   private readonly lists = new Batch<null, Domain[]>(async (context) => [
-    await this.service.list(serviceCallOf(context)),
+    await (await this.service()).list(serviceCallOf(context)),
   ]);
   private readonly single = new Batch<bigint, Domain | undefined>(async (context, ids) => {
-    const found = await this.service.getAll(serviceCallOf(context), ids);
+    const found = await (await this.service()).getAll(serviceCallOf(context), ids);
     return ids.map((id) => found.get(id));
   });
   private readonly certificates = new Batch<Domain, CertificateFacts | undefined>(
     async (context, domains) => {
-      const found = await this.service.certificates(serviceCallOf(context), domains);
+      const found = await (await this.service()).certificates(serviceCallOf(context), domains);
       return domains.map(({ id }) => found.get(id));
     },
   );
@@ -52,13 +53,14 @@ export class DomainResolver {
       const counts = wanted
         .toSorted((a, b) => a.count - b.count)
         .map(({ id, count }) => [id, count] as const);
-      const found = await this.service.timelines(serviceCallOf(context), new Map(counts));
+      const found = await (await this.service()).timelines(serviceCallOf(context), new Map(counts));
       return wanted.map(({ id, count }) => (found.get(id) ?? []).slice(0, count));
     },
   );
 
   constructor(
-    private readonly service: ProjectDomains,
+    /** Loads the code of domains at its first call. */
+    private readonly service: () => Promise<ProjectDomains>,
     /** Whether TLS ends in this process, with the certificates ordered here. */
     private readonly endsTls: boolean,
     private readonly now: () => number,
@@ -93,7 +95,7 @@ export class DomainResolver {
     @Arg('hostname', () => String, { description: 'The host name, such as `shop.example.com`.' })
     hostname: string,
   ): Promise<Domain> {
-    return this.service.add(call, hostname);
+    return (await this.service()).add(call, hostname);
   }
 
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
@@ -105,7 +107,7 @@ export class DomainResolver {
     @Call() call: ServiceCall,
     @Arg('id', () => ID, { description: "The domain's identifier." }) id: string,
   ): Promise<Domain> {
-    return this.service.verify(call, domainId(id));
+    return (await this.service()).verify(call, domainId(id));
   }
 
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
@@ -117,7 +119,7 @@ export class DomainResolver {
     @Call() call: ServiceCall,
     @Arg('id', () => ID, { description: "The domain's identifier." }) id: string,
   ): Promise<Domain> {
-    return this.service.verify(call, domainId(id), { isOrdering: true });
+    return (await this.service()).verify(call, domainId(id), { isOrdering: true });
   }
 
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
@@ -135,8 +137,9 @@ export class DomainResolver {
     isDryRun: boolean,
   ): Promise<DomainsType> {
     const wanted = { primary: input.primary ?? null, redirects: input.redirects };
-    const configured = await this.service.configure(serviceCallOf(context), { wanted, isDryRun });
-    const effects = configured.effects.map((effect) => ({ ...effect, example: exampleOf(effect) }));
+    const service = await this.service();
+    const configured = await service.configure(serviceCallOf(context), { wanted, isDryRun });
+    const effects = configured.effects.map((effect) => ({ ...effect, example: service.example(effect) }));
     return { ...configured.config, effects, isApplied: configured.isApplied };
   }
 
@@ -149,7 +152,7 @@ export class DomainResolver {
     @Call() call: ServiceCall,
     @Arg('id', () => ID, { description: "The domain's identifier." }) id: string,
   ): Promise<RemovedDomainType> {
-    const removed = await this.service.remove(call, domainId(id));
+    const removed = await (await this.service()).remove(call, domainId(id));
     return { ...removed, id: String(removed.id) };
   }
 
@@ -178,14 +181,14 @@ export class DomainResolver {
 
   @Entries(MAX_RECORDS_TO_CREATE)
   @FieldResolver(() => [DnsRecordType], { description: 'The DNS records that still have to be created.' })
-  instructions(@Root() domain: Domain): RecordToCreate[] {
-    return this.service.instructions(domain);
+  async instructions(@Root() domain: Domain): Promise<RecordToCreate[]> {
+    return (await this.service()).instructions(domain);
   }
 
   @Entries(USUAL_DIAGNOSES, MAX_DIAGNOSES)
   @FieldResolver(() => [DiagnosisType], { description: 'The findings of the last check and the last order.' })
-  diagnoses(@Root() domain: Domain): Diagnosis[] {
-    return diagnosesOf(domain, this.now());
+  async diagnoses(@Root() domain: Domain): Promise<Diagnosis[]> {
+    return (await this.service()).diagnoses(domain, this.now());
   }
 
   @FieldResolver(() => CertificateType, {

@@ -1,7 +1,6 @@
 import { Field, ID, InputType, Int } from 'type-graphql';
 import { MAX_DIAGNOSES } from '../../../../domains/diagnosis/diagnosis.js';
-import { MAX_REDIRECTS } from '../../../../domains/domain-config.js';
-import { MAX_DOMAINS } from '../../../../domains/lifecycle/domain-claims.js';
+import { MAX_DOMAINS, MAX_REDIRECTS } from '../../../../domains/store/domain-sizes.js';
 import { DOMAIN_STATUSES } from '../../../../domains/store/domain-status.js';
 import { describedEnum, Entries, PlainType, TimeField } from '../../operations/type-options.js';
 import { DiagnosisType, USUAL_DIAGNOSES } from './diagnosis.type.js';

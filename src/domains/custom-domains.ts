@@ -1,33 +1,36 @@
-import { AcmeClient } from '../domains/certificates/acme/acme-client.js';
-import { CertificateAuthority } from '../domains/certificates/certificate-authority.js';
-import { CertificateStore } from '../domains/certificates/store/certificate.store.js';
-import { Challenges } from '../domains/certificates/store/challenges.js';
-import { Sealer } from '../domains/certificates/store/sealer.js';
-import { inspect } from '../domains/diagnosis/diagnose.js';
-import { NameServers } from '../domains/dns/name-servers.js';
-import { Resolver } from '../domains/dns/resolver.js';
-import { DomainCheck } from '../domains/lifecycle/domain-check.js';
-import { DomainClaims } from '../domains/lifecycle/domain-claims.js';
-import { DomainIssuance } from '../domains/lifecycle/domain-issuance.js';
-import { DomainWorker } from '../domains/lifecycle/domain-worker.js';
-import { ProjectDomains } from '../domains/project-domains.js';
-import { DomainStore } from '../domains/store/domain.store.js';
-import { DomainEvent, EVENT_RETENTION, type OnDomainEvent } from '../domains/store/timeline.js';
 import type { Config } from '../ground/config/config.js';
 import type { Database } from '../ground/database/database.js';
 import { Retention } from '../ground/database/retention.js';
-import type { Tracer } from '../request/tracing/tracer.js';
-import { platformNames } from './addresses.js';
-import type { Services } from './services.js';
+import type { IdGenerator } from '../ground/kernel/ids.js';
+import type { ProjectSignals } from '../ground/records/project-signals.js';
+import type { AuditLog } from '../tenants/audit/audit-log.js';
+import type { IdempotencyService } from '../tenants/idempotency/idempotency.service.js';
+import { AcmeClient } from './certificates/acme/acme-client.js';
+import { CertificateAuthority } from './certificates/certificate-authority.js';
+import { CertificateStore } from './certificates/store/certificate.store.js';
+import { Challenges } from './certificates/store/challenges.js';
+import { Sealer } from './certificates/store/sealer.js';
+import { inspect } from './diagnosis/diagnose.js';
+import { NameServers } from './dns/name-servers.js';
+import { Resolver } from './dns/resolver.js';
+import { DomainCheck } from './lifecycle/domain-check.js';
+import { DomainClaims } from './lifecycle/domain-claims.js';
+import { DomainIssuance } from './lifecycle/domain-issuance.js';
+import { DomainWorker } from './lifecycle/domain-worker.js';
+import { ProjectDomains } from './project-domains.js';
+import { DomainStore } from './store/domain.store.js';
+import { DomainEvent, EVENT_RETENTION, type OnDomainEvent } from './store/timeline.js';
 
-interface CustomDomainParts {
+export interface CustomDomainParts {
   config: Config;
   db: Database;
-  services: Pick<Services, 'ids' | 'audit' | 'idempotency' | 'signals'>;
+  services: { ids: IdGenerator; audit: AuditLog; idempotency: IdempotencyService; signals: ProjectSignals };
+  /** The platform's own hosts. They and all names below them are never attached. */
+  ownHosts: readonly string[];
   now: () => number;
   log?: { warn(details: object, message: string): void };
   /** Calls the work; with tracing, in a span. */
-  withinTask?: Tracer['withinTask'];
+  withinTask?<T>(name: string, attributes: Record<string, string>, run: () => Promise<T>): Promise<T>;
   onEvent?: OnDomainEvent;
   /** Called when this process has changed the served hosts. */
   syncHosts?(): Promise<void>;
@@ -40,6 +43,7 @@ export function createCustomDomains({
   config,
   db,
   services,
+  ownHosts,
   now,
   log = { warn() {} },
   withinTask = (_name, _attributes, run) => run(),
@@ -88,8 +92,7 @@ export function createCustomDomains({
       now,
     );
   const worker = new DomainWorker({ db, check, issuance }, log, now);
-  const { aliases } = platformNames(config);
-  const claims = new DomainClaims({ db, store, check, certificates, audit }, [platformHost, ...aliases], now);
+  const claims = new DomainClaims({ db, store, check, certificates, audit }, ownHosts, now);
   return {
     ofProject: new ProjectDomains({ store, claims, check, certificates, audit, idempotency }, platformHost),
     /** Whether this process terminates TLS, with the certificates that it orders. */
