@@ -1,10 +1,14 @@
-import { type GatewayDescription, joined, scopesOf } from './nouns.js';
+import { type GatewayBlock, joined, scopesOf } from './nouns.js';
 
 const block = document.getElementById('gateway');
 if (!block) throw new Error('The page does not say what its gateway serves.');
 
 /** The gateway that sent the page: the same files serve every one. D-278. */
-export const { name: GATEWAY_NAME, nouns: NOUNS }: GatewayDescription = JSON.parse(block.textContent ?? '');
+export const {
+  name: GATEWAY_NAME,
+  nouns: NOUNS,
+  icon: OWN_ICON,
+}: GatewayBlock = JSON.parse(block.textContent ?? '');
 
 /** The noun of examples that need only one. */
 export const [FIRST_NOUN] = NOUNS;

@@ -44,7 +44,7 @@ export function pages(
           { operation, path: operation.path, search, body: undefined },
           options,
         );
-        if (isFirst) changesCursor = headers.get('petstore-changes-cursor') ?? undefined;
+        if (isFirst) changesCursor = cursorOf(headers);
         yield* value as unknown[];
         const next = nextSearch(headers);
         if (next === undefined) return;
@@ -52,6 +52,12 @@ export function pages(
       }
     },
   };
+}
+
+/** The header begins with the name of the gateway. */
+function cursorOf(headers: Headers): string | undefined {
+  for (const [name, value] of headers) if (name.endsWith('-changes-cursor')) return value;
+  return undefined;
 }
 
 export function follow(

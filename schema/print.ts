@@ -12,6 +12,7 @@ import { builtFolder } from '../src/doors/web/built-files.js';
 import { allPages } from '../src/doors/web/pages/all-pages.js';
 import { loadConfig } from '../src/ground/config/config.js';
 import petstore from '../src/petstore.js';
+import { ownNames } from '../src/request/http/headers.js';
 import { MemoryLimiter } from '../src/request/rate-limit/memory/memory-limiter.js';
 import { breakingChanges, type Contract, readContract } from './compatibility.js';
 
@@ -26,7 +27,8 @@ const served = await Promise.all(
 );
 const described = describedGateway({ ...gateway, nouns });
 const schema = await createSchema(served, [], new FieldLimits(new MemoryLimiter(Date.now)));
-const documents = served.map(({ rest }) => rest);
+const names = ownNames(gateway.slug);
+const documents = await Promise.all(served.map(({ rest }) => rest(names)));
 const openApi = openApiDocument(described, serversOf(addressesOf(config, config.port)), documents);
 const contract: Contract = {
   // Not type-graphql's own emitter: it drops directives.
@@ -60,6 +62,8 @@ for (const change of released ? breakingChanges(released, contract) : []) {
 }
 
 if (isCheck) {
+  const usual = { icon: null, style: null };
   const manifest = JSON.parse(await readFile(join(builtFolder('pages'), 'manifest.json'), 'utf8'));
-  for (const render of (await allPages(described, manifest, JSON.stringify(openApi))).values()) render();
+  for (const render of (await allPages(described, usual, manifest, JSON.stringify(openApi))).values())
+    render();
 }

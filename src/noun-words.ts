@@ -4,8 +4,20 @@ import type { NounDescription, NounField } from './nouns.js';
 export interface GatewayDescription {
   /** Of the product, such as `Library Gateway`. */
   readonly name: string;
+  /** Its name in headers, metrics and traces, such as `library`. */
+  readonly slug: string;
+  /** SVG; absent = the usual one. */
+  readonly icon?: string;
+  /** Such as `#7a1f5c`; absent = the usual one. */
+  readonly accentColor?: string;
   /** The first one is that of examples that need only one. */
   readonly nouns: readonly [NounDescription, ...NounDescription[]];
+}
+
+/** What the scripts of a page know of its gateway. */
+export interface GatewayBlock extends Pick<GatewayDescription, 'name' | 'nouns'> {
+  /** The path of its own icon. */
+  readonly icon?: string | null;
 }
 
 /** In samples: an item of the reader has another one. */

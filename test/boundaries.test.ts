@@ -118,8 +118,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   'doors/web/shown': [],
   'doors/web/pages/markup': ['doors/web/shown'],
-  'doors/web/pages/reference': ['doors/web/pages/markup', 'doors/web/shown'],
-  'doors/web/pages': ['doors/web/pages/markup', 'doors/web/pages/reference'],
+  'doors/web/pages/reference': ['doors/web/pages/markup', 'doors/web/shown', 'request/http'],
+  'doors/web/pages': ['doors/web/pages/markup', 'doors/web/pages/reference', 'request/http'],
   'doors/web': [
     'doors/web/pages',
     'doors/web/pages/markup',
@@ -230,6 +230,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'noun/graphql',
     'noun/rest',
     'doors/rest',
+    'request/http',
     'ground/database',
     'ground/records',
     'tenants/idempotency',

@@ -17,6 +17,7 @@ import { BodiesInFlight } from '../request/http/content/bodies-in-flight.js';
 import { isLocalOrigin, originHeaders } from '../request/http/cors.js';
 import { Drain } from '../request/http/drain.js';
 import { refuseEarly } from '../request/http/early-refusals.js';
+import { ownNames } from '../request/http/headers.js';
 import { healthRoutes } from '../request/http/health.routes.js';
 import { Reception } from '../request/http/reception.js';
 import { createHttpServer } from '../request/http/server.js';
@@ -55,6 +56,7 @@ export async function openDoors(options: AppOptions, parts: Parts, addresses: ()
   const http = createHttpServer(reception, guard, config.trustedProxies, logger);
   const ended = { completed: 0, unanswered: 0 };
   const drain = new Drain(http, connections, () => parts.streams.drain(), ended);
+  http.decorate('names', ownNames(options.gateway.slug));
   http.decorateRequest('site');
   addServerHooks(http, {
     isAllowedOrigin: originRule(options),
@@ -78,7 +80,8 @@ export async function openDoors(options: AppOptions, parts: Parts, addresses: ()
   const closeGraphQL = await openGraphQL(http, parts, { ...shared, pages, log: logger });
   await openKeylessDoors(http, parts, { ...shared, pages });
   await openRest(http, parts, shared);
-  parts.metrics?.addReadings(readingsOf(options, parts, { drain, connections }));
+  const { metrics } = parts;
+  metrics?.addReadings(readingsOf(metrics.prefix, options, parts, { drain, connections }));
   return { http, connections, reception, shedder, drain, pages, closeGraphQL };
 }
 
@@ -99,6 +102,7 @@ function earlyRefusals({ config, db }: AppOptions, parts: Parts): onRequestHookH
 function shedderOf(options: AppOptions, { admission, metrics }: Parts): Shedder {
   const { config, db, logger } = options;
   const isAllowedOrigin = originRule(options);
+  const { exposed } = ownNames(options.gateway.slug);
   return new Shedder({
     tenantOf: (request) => {
       const known = admission.rememberedKeyOf(request);
@@ -106,7 +110,7 @@ function shedderOf(options: AppOptions, { admission, metrics }: Parts): Shedder 
     },
     queuedStatements: () => db.waitingStatements,
     graphqlBody: refusalBody,
-    originHeaders: (origin) => originHeaders(isAllowedOrigin, origin),
+    originHeaders: (origin) => originHeaders(isAllowedOrigin, exposed, origin),
     onShed: (shed, limit) => {
       for (const [plan, requests] of Object.entries(shed)) metrics?.shedRequests.inc({ plan }, requests);
       if (limit === null) logger.info({ shed }, 'no longer overloaded');
@@ -137,7 +141,8 @@ interface Shared {
 /** The files are made from code that few processes need: it is loaded with the first request. */
 function restFiles(gateway: LoadedGateway, addresses: () => Addresses): () => Promise<RestFiles> {
   let files: RestFiles | null = null;
-  const documents = () => Promise.all(gateway.nouns.map(async (noun) => (await noun.contract()).rest));
+  const names = ownNames(gateway.slug);
+  const documents = () => Promise.all(gateway.nouns.map(async (noun) => (await noun.contract()).rest(names)));
   return async () => {
     const { RestFiles } = await import('../doors/rest/document/rest-files.js');
     files ??= new RestFiles(describedGateway(gateway), () => serversOf(addresses()), documents);

@@ -4,12 +4,11 @@ import { MAX_SCOPES_LENGTH, Scopes } from '../ground/kernel/caller.js';
 import type { Noun, NounSource } from '../noun/noun.js';
 import { capitalized, type GatewayDescription } from '../noun-words.js';
 import type { NounDescription } from '../nouns.js';
+import { type Brand, type BrandOptions, brandOf } from './brand.js';
 import { isReserved, sameName } from './reserved-names.js';
 
 /** The name of a gateway and the nouns it serves. Everything else is a setting of the environment. */
-interface GatewayOptions {
-  /** The name of the product for people, such as `Acme Books`. */
-  readonly name: string;
+interface GatewayOptions extends BrandOptions {
   /** Examples that need only one noun have the first. */
   readonly nouns: readonly NounSource[];
   /** A folder, into which `petstore migrate --write` writes: `new URL('./migrations/', import.meta.url)`. Or the migrations. */
@@ -17,7 +16,8 @@ interface GatewayOptions {
 }
 
 /** Loads no database library: the command line needs it for its help. */
-export interface Gateway extends Required<GatewayOptions> {
+export interface Gateway extends Brand {
+  readonly migrations: DatabaseSchema['migrations'] | URL;
   readonly nouns: readonly [NounSource, ...NounSource[]];
   readonly scopes: Scopes;
 }
@@ -28,8 +28,9 @@ export interface LoadedGateway extends Omit<Gateway, 'nouns' | 'migrations'> {
 }
 
 /** A gateway is a value: several can live in one process. Throws, with one sentence, for what cannot work. D-272. */
-export function createGateway({ name, nouns, migrations = [] }: GatewayOptions): Gateway {
-  if (name.trim() === '') throw new Error('A gateway needs a name, such as "Acme Books".');
+export function createGateway({ nouns, migrations = [], ...presented }: GatewayOptions): Gateway {
+  const brand = brandOf(presented);
+  const { name } = brand;
   const [first, ...others] = nouns;
   if (!first) throw new Error(`The gateway ${name} needs at least one noun.`);
   requireNames(nouns.map(({ description }) => description));
@@ -39,7 +40,7 @@ export function createGateway({ name, nouns, migrations = [] }: GatewayOptions):
     const most = `an API key stores at most ${MAX_SCOPES_LENGTH} characters of scopes`;
     throw new Error(`The gateway ${name} has too many nouns: ${most}, and theirs have ${length}.`);
   }
-  return { name, nouns: [first, ...others], migrations, scopes };
+  return { ...brand, nouns: [first, ...others], migrations, scopes };
 }
 
 export async function loadGateway({
@@ -54,8 +55,13 @@ export async function loadGateway({
 }
 
 /** The gateway in words. */
-export function describedGateway({ name, nouns: [first, ...others] }: LoadedGateway): GatewayDescription {
-  return { name, nouns: [first.description, ...others.map(({ description }) => description)] };
+export function describedGateway({
+  nouns: [first, ...others],
+  migrations: _,
+  scopes: __,
+  ...brand
+}: LoadedGateway): GatewayDescription {
+  return { ...brand, nouns: [first.description, ...others.map(({ description }) => description)] };
 }
 
 function requireNames(nouns: readonly NounDescription[]): void {

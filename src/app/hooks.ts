@@ -61,7 +61,7 @@ export function addServerHooks(
   // Before anything refuses: a refusal has a request id too.
   server.addHook('onRequest', labelAnswer);
   // Before anything refuses: pages of allowed origins may read refusals.
-  server.addHook('onRequest', allowOrigins(isAllowedOrigin));
+  server.addHook('onRequest', allowOrigins(isAllowedOrigin, server.names.exposed));
   // Sets the project of the host, which admission asks for; answers redirects and ACME challenges.
   server.addHook('onRequest', refuseEarly);
 
@@ -88,7 +88,7 @@ export function addRestHooks(
   door.addHook('preParsing', bodies.expectBody);
 
   // Before the answer may become a 304, which has no body to keep.
-  door.addHook('onSend', keepAnswer);
+  door.addHook('onSend', keepAnswer(door.names));
   // Last: the body is final.
   door.addHook('onSend', conditionalGet);
 }

@@ -1,12 +1,13 @@
 import { clockAheadMs } from '../ground/database/clock-difference.js';
 import { version } from '../ground/kernel/package.js';
-import type { Reading } from '../ground/metrics/metrics.js';
+import type { Metrics, Reading } from '../ground/metrics/metrics.js';
 import type { OpenConnections } from '../request/http/connections/open-connections.js';
 import type { Drain } from '../request/http/drain.js';
 import type { AppOptions, Parts } from './parts.js';
 
 /** The metrics that are read from the state of the process when Prometheus asks. */
 export function readingsOf(
+  own: Metrics['prefix'],
   { db, config, logLines, now }: AppOptions,
   { sharing, cache, streams, tracing }: Parts,
   { drain, connections }: { drain: Drain; connections: OpenConnections },
@@ -14,11 +15,11 @@ export function readingsOf(
   const isReady = async () => !drain.isDraining && (await db.problem().catch(() => 'away')) === null;
   const clockAhead = () => clockAheadMs((sql) => db.execute(sql, []), now).then((ms) => ms / 1_000);
   return [
-    ['petstore_build_info', '1, by version of the gateway.', () => ({ [version()]: 1 }), 'version'],
-    ['petstore_ready', '1 while /readyz answers 200.', async () => Number(await isReady())],
-    ['petstore_open_connections', 'Open client connections on all ports.', () => connections.size],
-    ['petstore_open_streams', 'Open streams of changes.', () => streams.size],
-    ['petstore_open_connections_max', 'MAX_CONNECTIONS, or its default.', () => connections.maxOpen],
+    [`${own}build_info`, '1, by version of the gateway.', () => ({ [version()]: 1 }), 'version'],
+    [`${own}ready`, '1 while /readyz answers 200.', async () => Number(await isReady())],
+    [`${own}open_connections`, 'Open client connections on all ports.', () => connections.size],
+    [`${own}open_streams`, 'Open streams of changes.', () => streams.size],
+    [`${own}open_connections_max`, 'MAX_CONNECTIONS, or its default.', () => connections.maxOpen],
     [
       'db_client_connection_count',
       'Connections to MySQL, by state: idle or used.',
@@ -32,39 +33,39 @@ export function readingsOf(
     ],
     ['db_client_connection_max', 'DATABASE_POOL_SIZE.', () => db.poolLoad?.max ?? null],
     [
-      'petstore_clock_difference_seconds',
+      `${own}clock_difference_seconds`,
       'How far the clock of this process is ahead of MySQL; negative = behind.',
       () => (config.database.kind === 'sqlite' ? null : clockAhead().catch(() => null)),
     ],
     [
-      'petstore_rate_limit_degraded',
+      `${own}rate_limit_degraded`,
       '1 while Redis is unavailable and this process limits alone.',
       () => Number(sharing.isDegraded),
     ],
-    ['petstore_rate_limit_outages_total', 'Outages of Redis.', () => sharing.counts.outages],
+    [`${own}rate_limit_outages_total`, 'Outages of Redis.', () => sharing.counts.outages],
     [
-      'petstore_rate_limit_local_decisions_total',
+      `${own}rate_limit_local_decisions_total`,
       'Requests decided without Redis.',
       () => sharing.counts.localDecisions,
     ],
     [
-      'petstore_response_cache_lookups_total',
+      `${own}response_cache_lookups_total`,
       'Cacheable lists: hit = from memory, shared = from the read of another request, miss = from the database.',
       () => ({ hit: cache.counts.hits, shared: cache.counts.shared, miss: cache.counts.misses }),
       'result',
     ],
     [
-      'petstore_spans_exported_total',
+      `${own}spans_exported_total`,
       'Spans that the collector of traces has taken.',
       () => tracing?.counts.exported ?? 0,
     ],
     [
-      'petstore_spans_dropped_total',
+      `${own}spans_dropped_total`,
       'Spans that were dropped because the collector of traces is away, refuses them or is too slow.',
       () => tracing?.counts.dropped ?? 0,
     ],
     [
-      'petstore_log_lines_lost_total',
+      `${own}log_lines_lost_total`,
       'Lines of the log that were lost because their reader was too slow.',
       () => logLines?.lostLines ?? 0,
     ],

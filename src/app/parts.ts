@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
+import type { CustomDomainParts } from '../domains/custom-domains.js';
 import { configuresDomains, DomainsOnUse } from '../domains/domains-on-use.js';
 import { HostIndex } from '../domains/hosts/host-index.js';
 import { DOMAIN_EVENTS } from '../domains/store/timeline.js';
@@ -12,12 +13,14 @@ import { RedisSignals } from '../ground/records/redis-signals.js';
 import { joined } from '../noun-words.js';
 import { Admission } from '../request/admission/admission.js';
 import { Meter } from '../request/admission/meter.js';
+import { ownNames } from '../request/http/headers.js';
 import { HostAddresses } from '../request/ingress/ingress.js';
 import { SHED_PLANS } from '../request/overload/shedder.js';
 import { type RunningLimiter, startLimiter } from '../request/rate-limit/start-limiter.js';
 import { ResponseCache } from '../request/response-cache/response-cache.js';
 import { OpenStreams } from '../request/streams/open-streams.js';
 import { StreamSlots } from '../request/streams/stream-slots.js';
+import type { Tracer } from '../request/tracing/tracer.js';
 import { findKnownKeys } from '../tenants/api-keys/caller-cache.js';
 import { httpsPortOf, ownHostsOf } from './addresses.js';
 import { WORKS, type Work } from './chores.js';
@@ -53,13 +56,15 @@ export async function createParts(options: AppOptions) {
   const createMeter = traced?.createMeter ?? ((...parts: MeterParts) => new Meter(...parts));
   const nouns = joined(gateway.nouns.map(({ description }) => description));
   const isStaging = config.environment === 'staging';
-  const meter = createMeter(limiter, services.apiKeys, { isStaging, nouns }, now);
+  const { rehearse } = ownNames(gateway.slug);
+  const meter = createMeter(limiter, services.apiKeys, { isStaging, nouns, rehearse }, now);
   const cache = traced?.cache ?? new ResponseCache();
   // The metrics module is loaded only when metrics are switched on.
   const metrics =
     config.metricsPort === 0
       ? null
       : new (await import('../ground/metrics/metrics.js')).Metrics({
+          slug: gateway.slug,
           nouns,
           domainEvents: DOMAIN_EVENTS,
           works: WORKS,
@@ -71,8 +76,7 @@ export async function createParts(options: AppOptions) {
     db,
     services,
     ownHosts: ownHostsOf(config),
-    withinTask: (name, attributes, run) =>
-      traced ? traced.tracing.tracer.withinTask(name, attributes, run) : run(),
+    withinTask: traced ? tracedTask(traced.tracing.tracer) : (_name, _facts, run) => run(),
     log: {
       warn(details, message) {
         metrics?.failures.inc({ work: 'work on domains' satisfies Work });
@@ -119,12 +123,19 @@ export async function createParts(options: AppOptions) {
   };
 }
 
+/** Work on a domain becomes a span. */
+function tracedTask(tracer: Tracer): NonNullable<CustomDomainParts['withinTask']> {
+  const { domain, order } = tracer.attributes;
+  return (name, facts, run) =>
+    tracer.withinTask(name, { [domain]: facts.domain, ...(facts.order && { [order]: facts.order }) }, run);
+}
+
 type MeterParts = ConstructorParameters<typeof Meter>;
 
 /** Parts whose work becomes spans. The modules of tracing are loaded only here, when there is a collector. */
 async function traceParts(
   settings: TracingSettings,
-  { config, db, now }: AppOptions,
+  { gateway, config, db, now }: AppOptions,
   { sharing }: RunningLimiter,
 ) {
   const [{ startTracing }, { TracedCache, TracedMeter, traceStatements }] = await Promise.all([
@@ -132,7 +143,14 @@ async function traceParts(
     import('../request/tracing/traced-work.js'),
   ]);
   const { environment, trustedProxies, redisUrl } = config;
-  const tracing = startTracing({ settings, version: version(), environment, trustedProxies, now });
+  const tracing = startTracing({
+    settings,
+    slug: gateway.slug,
+    version: version(),
+    environment,
+    trustedProxies,
+    now,
+  });
   const { tracer } = tracing;
   const { engine } = await askEngine(config.database, (sql) => db.execute(sql, []));
   db.traceStatements(traceStatements(tracer, engine));

@@ -24,7 +24,7 @@ export function startTrace({ tracer, remoteSpanOf }: Tracing): onRequestHookHand
     reply.raw.once('close', () => {
       const { headersSent, statusCode, writableFinished } = reply.raw;
       if (headersSent) span.setAttribute('http.response.status_code', statusCode);
-      span.setAttribute('petstore.request_id', request.id);
+      span.setAttribute(tracer.attributes.requestId, request.id);
       // A host that is not served may be any text.
       if (request.site) span.setAttribute('server.address', request.hostname);
       if (!writableFinished) span.setAttribute('error.type', 'disconnected');

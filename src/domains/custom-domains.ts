@@ -30,7 +30,11 @@ export interface CustomDomainParts {
   now: () => number;
   log?: { warn(details: object, message: string): void };
   /** Calls the work; with tracing, in a span. */
-  withinTask?<T>(name: string, attributes: Record<string, string>, run: () => Promise<T>): Promise<T>;
+  withinTask?<T>(
+    name: string,
+    facts: { domain: string; order?: 'renewal' | 'new' },
+    run: () => Promise<T>,
+  ): Promise<T>;
   onEvent?: OnDomainEvent;
   /** Called when this process has changed the served hosts. */
   syncHosts?(): Promise<void>;
@@ -46,7 +50,7 @@ export function createCustomDomains({
   ownHosts,
   now,
   log = { warn() {} },
-  withinTask = (_name, _attributes, run) => run(),
+  withinTask = (_name, _facts, run) => run(),
   onEvent = () => {},
   syncHosts = async () => {},
 }: CustomDomainParts) {
@@ -64,7 +68,7 @@ export function createCustomDomains({
     {
       store,
       inspect: (subject, signal) =>
-        withinTask('DNS check', { 'petstore.domain': subject.hostname }, () => inspect(dns, subject, signal)),
+        withinTask('DNS check', { domain: subject.hostname }, () => inspect(dns, subject, signal)),
       onDue: () => worker.kick(),
     },
     now,
@@ -82,8 +86,8 @@ export function createCustomDomains({
         authority,
         order: (request, hooks) => {
           const { hostname, replaces } = request;
-          const attributes = { 'petstore.domain': hostname, 'petstore.order': replaces ? 'renewal' : 'new' };
-          return withinTask('ACME order', attributes, () => authority.order(request, hooks));
+          const facts = { domain: hostname, order: replaces ? 'renewal' : 'new' } as const;
+          return withinTask('ACME order', facts, () => authority.order(request, hooks));
         },
         certificates,
         ask: (question, asker) => resolver.ask(question, { asker }),

@@ -2,6 +2,7 @@ import type { AddRoutes } from '../doors/rest/rest.door.js';
 import type { RestDocument } from '../doors/rest/rest-document.js';
 import type { DatabaseSchema } from '../ground/database/data-source.js';
 import type { FieldProblem } from '../ground/kernel/errors.js';
+import type { OwnNames } from '../request/http/headers.js';
 import type { Field } from './definition/kind.js';
 import { modelOf, type NounModel, type NounWords } from './definition/model.js';
 import type { NounSource } from './noun.js';
@@ -46,7 +47,7 @@ export interface OwnParts {
   /** An own resolver and own routes. Called once in a process: decorators register types by their names. */
   doors?(parts: NounParts): OwnDoors;
   /** Replaces words and examples of the OpenAPI document, and adds own operations. */
-  document?(usual: RestDocument, model: NounModel): RestDocument;
+  document?(usual: RestDocument, model: NounModel, names: OwnNames): RestDocument;
 }
 
 export interface OwnDoors {
@@ -114,10 +115,10 @@ async function loadDoors(
       };
       return { resolvers: [new NounResolver(service), ...(opened ? [opened.resolver] : [])], routes };
     },
-    async rest(): Promise<RestDocument> {
+    async rest(names): Promise<RestDocument> {
       const { documentOf } = await import('./rest/noun.document.js');
-      const usual = documentOf(model, hasGet);
-      return document?.(usual, model) ?? usual;
+      const usual = documentOf(model, hasGet, names);
+      return document?.(usual, model, names) ?? usual;
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { RestDocument } from '../doors/rest/rest-document.js';
 import type { DatabaseSchema } from '../ground/database/data-source.js';
+import type { OwnNames } from '../request/http/headers.js';
 import type { NounModel } from './definition/model.js';
 import type { Noun, NounContract, NounDoors, OpenNoun } from './noun.js';
 import { NounService } from './records/noun.service.js';
@@ -24,7 +25,7 @@ interface LoadedDoors {
   /** The classes of its resolvers. */
   readonly resolvers: NounContract['resolvers'];
   open(service: NounService, now: () => number): NounDoors;
-  rest(): Promise<RestDocument>;
+  rest(names: OwnNames): Promise<RestDocument>;
 }
 
 /** The noun of a definition, with its parts loaded. */
@@ -62,7 +63,7 @@ export function nounOf(
     },
     async contract() {
       const doors = await loadDoors();
-      return { resolvers: doors.resolvers, rest: await doors.rest() };
+      return { resolvers: doors.resolvers, rest: doors.rest };
     },
   };
 }

@@ -7,6 +7,7 @@ import type { DataVersions } from '../ground/kernel/data-versions.js';
 import type { IdGenerator } from '../ground/kernel/ids.js';
 import type { ChangeFeeds } from '../ground/records/change-feed.js';
 import type { NounDescription } from '../nouns.js';
+import type { OwnNames } from '../request/http/headers.js';
 import type { NounFiles } from '../tenants/files/noun-files.js';
 import type { IdempotencyService } from '../tenants/idempotency/idempotency.service.js';
 
@@ -62,5 +63,6 @@ export interface NounContract {
   readonly resolvers: readonly (new (
     ...parts: never[]
   ) => object)[];
-  readonly rest: RestDocument;
+  /** `names` are those of the gateway. */
+  rest(names: OwnNames): Promise<RestDocument>;
 }

@@ -13,7 +13,7 @@ import type { NounRow } from '../noun/records/row.js';
 import { schemasOf } from '../noun/records/schemas.js';
 import { presenter } from '../noun/rest/noun.routes.js';
 import { serviceCallOf } from '../request/admission/admission.js';
-import { CHANGES_CURSOR, canonicalLinks } from '../request/http/headers.js';
+import { canonicalLinks } from '../request/http/headers.js';
 import { restrictMethods } from '../request/http/unrouted.js';
 
 /** Spec: getPet, Versioning 2. The single source for REST's headers, OpenAPI, the GraphQL schema and the sunset. D-18. */
@@ -86,7 +86,7 @@ export function doors({ model, RecordType, present }: NounParts): OwnDoors {
 
 function routesOf(pets: PetReader, model: NounParts['model']): AddRoutes {
   const present = presenter(model);
-  const { record } = schemasOf(model, CHANGES_CURSOR);
+  const { record } = schemasOf(model);
   return (app, baseUrl) => {
     const announce = (reply: FastifyReply) => announceSunset(reply, `${baseUrl(reply.request)}/pets`);
     const options = { schema: { response: { 200: record } }, config: { operationId: 'getPet', announce } };

@@ -1,6 +1,7 @@
 import type { DocumentedOperation, RestDocument } from '../doors/rest/rest-document.js';
 import type { NounModel } from '../noun/definition/model.js';
 import { getOperation } from '../noun/rest/noun.document.js';
+import type { OwnNames } from '../request/http/headers.js';
 import { GET_PET_DEPRECATION, GONE_MESSAGE } from './get-pet.js';
 
 const { sunsetDate } = GET_PET_DEPRECATION;
@@ -8,7 +9,7 @@ const REX = { name: 'Rex', categoryId: 3, status: 'available' };
 const LUNA = { name: 'Luna', categoryId: 7 };
 
 /** SPEC's words, its examples, and its deprecated getPet. */
-export function document(usual: RestDocument, model: NounModel): RestDocument {
+export function document(usual: RestDocument, model: NounModel, names: OwnNames): RestDocument {
   const operation = (path: string, method: string) => usual.paths[path]?.[method] as DocumentedOperation;
   const change = usual.examples.PetChanges?.page?.value as readonly { pet: object }[];
   return {
@@ -23,7 +24,7 @@ export function document(usual: RestDocument, model: NounModel): RestDocument {
       '/pets/changes': {
         get: { ...operation('/pets/changes', 'get'), summary: 'List changes of animals' },
       },
-      '/pets/{petId}': { get: getPet(getOperation(model)) },
+      '/pets/{petId}': { get: getPet(getOperation(model, names)) },
     },
     examples: {
       NewPet: {

@@ -30,7 +30,7 @@ test('RefusedKeys-2: its documents are counted by the UTC minute, and a later re
   const meter = new Meter(
     new MemoryLimiter(now),
     {} as ApiKeyService,
-    { isStaging: false, nouns: 'books' },
+    { isStaging: false, rehearse: 'Petstore-Rehearse', nouns: 'books' },
     now,
   );
   const caller = { projectId: 1n, keyId: 1n, quota: { perMinute: 60, perDay: 1_000 } };

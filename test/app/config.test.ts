@@ -106,7 +106,7 @@ describe('settings', () => {
     expect(settings).toEqual({
       tracesUrl: 'https://collector.example:4318/otlp/v1/traces',
       headers: { authorization: 'Bearer x', 'x-tenant': '7' },
-      serviceName: 'petstore-gateway',
+      serviceName: null,
       resourceAttributes: {},
       sampler: 'traceidratio',
       sampledShare: 0.01,

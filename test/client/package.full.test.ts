@@ -12,6 +12,7 @@ import { openApiDocument } from '../../src/doors/rest/document/openapi.js';
 import { defineNoun } from '../../src/noun/define-noun.js';
 import { int64 } from '../../src/noun/definition/int64.js';
 import { text } from '../../src/noun/definition/text.js';
+import { ownNames } from '../../src/request/http/headers.js';
 import { startBrowser } from '../support/browser.js';
 import { toysDocument } from '../support/client/toys-client.js';
 import { makeUserProject } from '../support/client/user-project.js';
@@ -105,9 +106,9 @@ test('Types-1: the types of toys compile under strict, with the types of Node an
 });
 
 test('Types-2: another resource has its types too, and a program in JavaScript gets a .js and a .d.ts', async () => {
-  const rest = await (await books.loadDoors()).rest();
+  const rest = await (await books.loadDoors()).rest(ownNames('bookstore'));
   const servers = [{ url: 'https://books.example.com/v1' }];
-  const gateway = { name: 'Bookstore', nouns: [books.description] } as const;
+  const gateway = { name: 'Bookstore', slug: 'bookstore', nouns: [books.description] } as const;
   const text = JSON.stringify(openApiDocument(gateway, servers, [{ ...rest, examples: {}, refusals: {} }]));
   await writeFile(join(folder, 'books.json'), text);
   const out = join(folder, 'bookstore.js');

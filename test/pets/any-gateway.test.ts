@@ -4,12 +4,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { RestFiles } from '../../src/doors/rest/document/rest-files.js';
+import { accentStyle, contrast } from '../../src/doors/web/accent.js';
 import { dashboardDoor } from '../../src/doors/web/dashboard.door.js';
 import { pagesDoor } from '../../src/doors/web/pages.door.js';
 import { Pages } from '../../src/doors/web/pages.js';
 import { type DefinedNoun, defineNoun } from '../../src/noun/define-noun.js';
 import { int64 } from '../../src/noun/definition/int64.js';
 import { text } from '../../src/noun/definition/text.js';
+import type { GatewayDescription } from '../../src/noun-words.js';
+import { ownNames } from '../../src/request/http/headers.js';
 
 const books = defineNoun({
   name: 'book',
@@ -23,9 +26,14 @@ const films = defineNoun({
   count: true,
   changes: true,
 });
-const LIBRARY = { name: 'Library', nouns: [books] } as const;
-const CINEMA = { name: 'Cinema </script> & Co', nouns: [films, books] } as const;
+const LIBRARY = { name: 'Library', slug: 'library', nouns: [books] } as const;
+const CINEMA = { name: 'Cinema </script> & Co', slug: 'cinema-co', nouns: [films, books] } as const;
+const ACCENT = '#7a1f5c';
+const ICON = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0h9v9z"/></svg>';
+const ACME = { name: 'Acme Books', slug: 'acme', nouns: [books], icon: ICON, accentColor: ACCENT } as const;
 const OF_PETS = /\b(?:[Pp]ets?|PETS?)\b|(?<=[a-z])Pets?\b|categoryId|\bRex\b/;
+
+type Opened = Omit<GatewayDescription, 'nouns'> & { nouns: readonly [DefinedNoun, ...DefinedNoun[]] };
 
 const apps: FastifyInstance[] = [];
 let library: (path: string) => Promise<string>;
@@ -37,12 +45,15 @@ beforeAll(async () => {
 afterAll(() => Promise.all(apps.map((app) => app.close())));
 
 /** Serves the pages of a gateway with the files of the one build. Resolves with a function that reads a path. */
-async function open({ name, nouns }: { name: string; nouns: readonly [DefinedNoun, ...DefinedNoun[]] }) {
+async function open({ nouns, ...brand }: Opened) {
   const [first, ...others] = nouns;
-  const gateway = { name, nouns: [first.description, ...others.map((noun) => noun.description)] } as const;
+  const gateway = {
+    ...brand,
+    nouns: [first.description, ...others.map((noun) => noun.description)],
+  } as const;
   const servers = () => [{ url: 'https://api.example.com/v1' }];
   const files = new RestFiles(gateway, servers, () =>
-    Promise.all(nouns.map(async (noun) => (await noun.loadDoors()).rest())),
+    Promise.all(nouns.map(async (noun) => (await noun.loadDoors()).rest(ownNames(brand.slug)))),
   );
   const pages = await Pages.open({
     projects: { get: () => Promise.reject(new Error('no page asks for a project')) },
@@ -133,5 +144,63 @@ test('AnyGateway-4: no built file knows a noun, and the product only where it is
       text,
     );
     expect([file, found]).toEqual([file, null]);
+  }
+});
+
+test('AnyGateway-5: every page has the icon and the accent colour of its gateway, and no inline style', async () => {
+  const acme = await open(ACME);
+  const icons = new Set<string>();
+  const styles = new Set<string>();
+  for (const path of ['/', '/v1/docs', '/graphiql', '/dashboard/']) {
+    const page = await acme(path);
+    const [, icon = ''] = /<link rel="icon"[^>]*href="([^"]+)"/.exec(page) ?? [];
+    icons.add(icon);
+    styles.add(/href="(\/pages\/accent-[^"]+)"/.exec(page)?.[1] ?? path);
+    expect([path, /<style| style=/.exec(page)]).toEqual([path, null]);
+    expect([path, /own-icon|accent-/.exec(await library(path))]).toEqual([path, null]);
+  }
+  const [icon = '', ...otherIcons] = icons;
+  const [style = '', ...otherStyles] = styles;
+  expect([otherIcons, otherStyles]).toEqual([[], []]);
+  expect(await acme(icon)).toBe(ICON);
+  expect(blockIn(await acme('/dashboard/')).icon).toBe(icon);
+  const colours = [...(await acme(style)).matchAll(/(--[\w-]+):light-dark\((#\w{6}),(#\w{6})\)/g)];
+  const [ink, hover] = [
+    colours.find(([, name]) => name === '--accent-ink'),
+    colours.find(([, name]) => name === '--accent-hover'),
+  ];
+  const accent = colours.find(([, name]) => name === '--accent');
+  expect(accent?.[2]).toBe(ACCENT);
+  for (const theme of [2, 3]) {
+    for (const surface of [accent, hover]) {
+      const [text = '', below = ''] = [ink?.[theme], surface?.[theme]];
+      expect(contrast(text, below)).toBeGreaterThanOrEqual(4.5);
+    }
+  }
+  for (const dark of ['#121415', '#0e1011', '#1b1e1f'])
+    expect(contrast(accent?.[3] ?? '', dark)).toBeGreaterThanOrEqual(4.5);
+});
+
+test('AnyGateway-6: any accent colour that white text allows is readable in both themes', () => {
+  const channels = ['00', '33', '66', '99', 'cc', 'ff'];
+  const colours = channels.flatMap((red) =>
+    channels.flatMap((green) => channels.map((blue) => `#${red}${green}${blue}`)),
+  );
+  const allowed = colours.filter((colour) => contrast(colour, '#ffffff') >= 4.5);
+  expect(allowed.length).toBeGreaterThan(50);
+  for (const colour of allowed) {
+    const style = accentStyle(colour);
+    const tokenOf = (name: string, theme: 1 | 2) =>
+      new RegExp(`${name}:light-dark\\((#\\w{6}),(#\\w{6})\\)`).exec(style)?.[theme] ?? '';
+    for (const theme of [1, 2] as const) {
+      const [accent, soft, ink] = [
+        tokenOf('--accent', theme),
+        tokenOf('--accent-soft', theme),
+        tokenOf('--accent-ink', theme),
+      ];
+      expect([colour, theme, contrast(ink, accent) >= 4.5]).toEqual([colour, theme, true]);
+      // The current page in the navigation.
+      expect([colour, theme, contrast(accent, soft) >= 4.5]).toEqual([colour, theme, true]);
+    }
   }
 });

@@ -33,11 +33,12 @@ function tracingTo(url: string): Tracing {
     settings: {
       tracesUrl: `${url}/v1/traces`,
       headers: {},
-      serviceName: 'petstore-gateway',
+      serviceName: null,
       resourceAttributes: {},
       sampler: 'always_on',
       sampledShare: 1,
     },
+    slug: 'petstore',
     version: '1.0.0',
     environment: 'production',
     trustedProxies: [],
@@ -193,7 +194,7 @@ test('Tracing-21: work that goes on after its request has ended keeps no span in
 function tracerTo(exporter: InMemorySpanExporter | null): Tracer {
   const spanProcessors = exporter ? [new SimpleSpanProcessor(exporter)] : [];
   const spans = new BasicTracerProvider({ spanProcessors }).getTracer('test');
-  return new Tracer(spans, () => true, Date.now);
+  return new Tracer(spans, () => true, Date.now, 'petstore');
 }
 
 /** Prints the number of loaded files of tracing when the process ends. */

@@ -44,7 +44,7 @@ export function refuse(error: unknown, request: FastifyRequest, reply: FastifyRe
   logFault(request, appError);
   reply
     .code(appError.status)
-    .headers(errorHeaders(appError))
+    .headers(errorHeaders(appError, reply.server.names))
     .type(answerType(request) ?? String(TYPES[0]));
   return refusalBody(appError);
 }

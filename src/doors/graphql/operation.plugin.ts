@@ -137,7 +137,7 @@ async function admit(resolved: Resolved, options: OperationPluginOptions): Promi
     stream?.close();
     const reason = toAppError(causeOf(error));
     if (reason.code === 'too_many_streams') await charges.waive(measured, contextValue);
-    throw refusal(reason);
+    throw refusal(reason, contextValue.request.server.names);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Scope } from '../../ground/kernel/caller.js';
 import type { ErrorCode, FieldProblem } from '../../ground/kernel/errors.js';
 import type { ObjectSchema } from '../../ground/kernel/validation.js';
-import { IGNORED_PARAMETERS } from '../../request/http/headers.js';
+import type { OwnNames } from '../../request/http/headers.js';
 
 /** The part of the OpenAPI document that is about a noun. `document/openapi.ts` adds what every operation has. */
 export interface RestDocument {
@@ -48,12 +48,13 @@ export const READ_HEADERS = ['ETag', 'Cache-Control', 'Vary'] as const;
 
 /** The answers of a GET with a body of this schema; `known` is what a client has that gets 304. */
 export function readAnswers(
+  { ignoredParameters }: OwnNames,
   schema: string,
   description: string,
   known: string,
   more: readonly string[] = [],
 ): DocumentedOperation['answers'] {
-  const headers = [...more, IGNORED_PARAMETERS, ...READ_HEADERS];
+  const headers = [...more, ignoredParameters, ...READ_HEADERS];
   return {
     200: { description, headers, schema },
     304: { description: `Not modified: the client has ${known}.`, headers },

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler, onSendHookHand
 import Negotiator from 'negotiator';
 import { AppError } from '../../ground/kernel/errors.js';
 import { isKnownTag, strongTag } from '../../request/http/content/entity-tag.js';
-import { CHANGES_CURSOR, canonicalLinks, IGNORED_PARAMETERS } from '../../request/http/headers.js';
+import { canonicalLinks, type OwnNames } from '../../request/http/headers.js';
 import type { KeptResponse, ResponseCache } from '../../request/response-cache/response-cache.js';
 
 declare module 'fastify' {
@@ -25,9 +25,6 @@ const JSON_TYPES = ['application/json; charset=utf-8', 'application/json'];
 /** Ignored parameters that are named. Encoded, the header stays below 3 KB. */
 const MOST_IGNORED = 10;
 const NAME_LENGTH = 30;
-
-/** The headers that a route adds to its response. */
-const OWN_HEADERS = ['content-type', 'link', CHANGES_CURSOR, IGNORED_PARAMETERS] as const;
 
 /** Sets `Vary` and the route's own headers on every response, and notes the operation; refusals by admission included. */
 export const announceAnswer: onRequestHookHandler = (request, reply, done) => {
@@ -64,13 +61,17 @@ export function answerFromMemory(cache: ResponseCache): onRequestHookHandler {
 }
 
 /** Caches the response of a route that allows it. Runs before the response may become a 304. */
-export const keepAnswer: onSendHookHandler = (request, reply, payload, done) => {
-  if (request.shareResponse) {
-    const isWhole = reply.statusCode === 200 && typeof payload === 'string';
-    request.shareResponse(isWhole ? keep(reply, payload) : null);
-  }
-  done(null, payload);
-};
+export function keepAnswer({ changesCursor, ignoredParameters }: OwnNames): onSendHookHandler {
+  /** The headers that a route adds to its response. */
+  const ofRoutes = ['content-type', 'link', changesCursor, ignoredParameters];
+  return (request, reply, payload, done) => {
+    if (request.shareResponse) {
+      const isWhole = reply.statusCode === 200 && typeof payload === 'string';
+      request.shareResponse(isWhole ? keep(reply, payload, ofRoutes) : null);
+    }
+    done(null, payload);
+  };
+}
 
 /**
  * Gives every successful GET a strong ETag of its body alone, so it is the same for every key. Sends 304 to a client that
@@ -89,10 +90,10 @@ export const conditionalGet: onSendHookHandler = (request, reply, payload, done)
   done(null, request.method === 'HEAD' ? payload : null);
 };
 
-function keep(reply: FastifyReply, body: string): KeptResponse {
+function keep(reply: FastifyReply, body: string, names: readonly string[]): KeptResponse {
   const headers: Record<string, string> = { etag: strongTag(body) };
   reply.header('etag', headers.etag);
-  for (const name of OWN_HEADERS) {
+  for (const name of names) {
     const value = reply.getHeader(name);
     if (value !== undefined) headers[name] = String(value);
   }
@@ -123,7 +124,8 @@ export function nameIgnored(reply: FastifyReply, known: readonly string[] = []):
     .slice(0, MOST_IGNORED)
     // By way of a buffer, because half of a character cannot be encoded.
     .map((name) => encodeURIComponent(Buffer.from(name.slice(0, NAME_LENGTH)).toString()));
-  reply.header(IGNORED_PARAMETERS, [...names, ...(ignored.length > MOST_IGNORED ? ['...'] : [])].join(', '));
+  const shown = [...names, ...(ignored.length > MOST_IGNORED ? ['...'] : [])].join(', ');
+  reply.header(reply.server.names.ignoredParameters, shown);
 }
 
 /** The number in a query parameter, digits only: `Number` would also accept ` 20`, `1e2` and `0x14`. */

@@ -3,6 +3,7 @@ import { AppError } from '../../ground/kernel/errors.js';
 import type { GatewayDescription } from '../../noun-words.js';
 import { KeptBody } from '../../request/http/content/kept-body.js';
 import { restrictMethods } from '../../request/http/unrouted.js';
+import { brandFiles } from './brand-files.js';
 import { type BuiltFiles, builtFolder, readBuiltFiles, sendBuiltFile } from './built-files.js';
 import { DASHBOARD_HEADERS } from './page-headers.js';
 import { gatewayBlock, html } from './pages/markup/html.js';
@@ -11,6 +12,8 @@ const ASSETS = 'assets/';
 const PAGE = 'index.html';
 /** The title of the built page, the place of what this gateway is. */
 const TITLE = '<title>Dashboard</title>';
+/** Its link to the usual icon. */
+const ICON = /(?<=<link rel="icon" href=")[^"]*/;
 const NOT_BUILT =
   'The dashboard is not built. Run "npm run build" where the gateway is installed, then reload.';
 
@@ -53,15 +56,15 @@ export const requirePlatformHost: onRequestHookHandler = ({ site }, reply, done)
   done();
 };
 
-/** The built files, with the name and the nouns of this gateway in the page. */
+/** The built files, with the name, the nouns, the icon and the colour of this gateway in the page. */
 async function readDashboard(folder: string, gateway: GatewayDescription): Promise<BuiltFiles> {
   const files = await readBuiltFiles(folder);
   const built = files.get(PAGE);
   if (!built) return files;
-  const { markup } = html`<title>${gateway.name}</title>\n    ${gatewayBlock(gateway)}`;
-  const body = await KeptBody.of(
-    built.body.type,
-    built.body.text.replace(TITLE, () => markup),
-  );
+  const { icon, style } = await brandFiles(gateway);
+  const link = style !== null && html`\n    <link rel="stylesheet" href="${style}">`;
+  const { markup } = html`<title>${gateway.name}</title>\n    ${gatewayBlock({ ...gateway, icon })}${link}`;
+  const text = built.body.text.replace(TITLE, () => markup).replace(ICON, (usual) => icon ?? usual);
+  const body = await KeptBody.of(built.body.type, text);
   return new Map([...files, [PAGE, { isHashed: false, body }]]);
 }

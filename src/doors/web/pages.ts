@@ -7,6 +7,7 @@ import { KeptBody } from '../../request/http/content/kept-body.js';
 import { removeOrigin } from '../../request/http/cors.js';
 import { canonicalLinks } from '../../request/http/headers.js';
 import type { ProjectService } from '../../tenants/projects/project.service.js';
+import { type BrandFiles, brandFiles } from './brand-files.js';
 import { type BuiltFiles, builtFolder, readBuiltFiles } from './built-files.js';
 import { isOfThisMachine } from './demo-key.js';
 import { GRAPHIQL_HEADERS, PAGE_HEADERS, SANDBOX_HEADERS } from './page-headers.js';
@@ -50,6 +51,7 @@ export class Pages {
     /** The files that pages load. */
     readonly files: BuiltFiles,
     private readonly settings: PagesSettings,
+    private readonly brand: BrandFiles,
   ) {
     this.names = new LRUCache({
       max: MAX_NAMES,
@@ -66,7 +68,8 @@ export class Pages {
     if (!files.has(MANIFEST)) {
       throw new AppError('internal', 'The pages for browsers are not built. Run: npm run build');
     }
-    return new Pages(files, settings);
+    const brand = await brandFiles(settings.gateway);
+    return new Pages(new Map([...files, ...brand.files]), settings, brand);
   }
 
   /** `/`: the introduction on the platform's hosts, the reference on a project's hosts. */
@@ -146,7 +149,7 @@ export class Pages {
   private async loadRenderers(): Promise<ReadonlyMap<string, () => string>> {
     const { allPages } = await import('./pages/all-pages.js');
     const manifest: Manifest = JSON.parse(this.files.get(MANIFEST)?.body.text ?? '');
-    return allPages(this.settings.gateway, manifest, await this.settings.openApiText());
+    return allPages(this.settings.gateway, this.brand, manifest, await this.settings.openApiText());
   }
 }
 

@@ -13,7 +13,8 @@ export function tracingSettings({ read, text }: Variables) {
     tracesUrl: `${read('OTEL_EXPORTER_OTLP_ENDPOINT', httpEndpoint, 'http://127.0.0.1:4318')}/v1/traces`,
     /** Secret: they may hold a token. */
     headers: read('OTEL_EXPORTER_OTLP_HEADERS', pairs, ''),
-    serviceName: text('OTEL_SERVICE_NAME') ?? 'petstore-gateway',
+    /** Null = the slug of the gateway, and `-gateway`. */
+    serviceName: text('OTEL_SERVICE_NAME'),
     resourceAttributes: read('OTEL_RESOURCE_ATTRIBUTES', pairs, ''),
     sampler: read(
       'OTEL_TRACES_SAMPLER',

@@ -3,6 +3,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { AnsweredRequest } from '../kernel/answered-request.js';
 
 interface Known {
+  /** Of the gateway: the names of its own metrics begin with it. D-266. */
+  slug: string;
   /** The nouns of the gateway in words. */
   nouns: string;
   // The values of labels. Each series begins at 0, so that an alert sees its first increase.
@@ -34,6 +36,8 @@ const DECISIONS = ['admitted', 'refused'];
  */
 export class Metrics {
   private readonly registry = new Registry();
+  /** Of the names of its own metrics, such as `acme_books_`. */
+  readonly prefix = `${this.known.slug.replaceAll('-', '_')}_`;
   private readonly requests = new Histogram({
     name: 'http_server_request_duration_seconds',
     help: 'Response time, by pattern of the route, method and status.',
@@ -42,23 +46,23 @@ export class Metrics {
     registers: [this.registry],
   });
   private readonly decisions = this.counter('decision', DECISIONS, {
-    name: 'petstore_rate_limit_decisions_total',
+    name: `${this.prefix}rate_limit_decisions_total`,
     help: "Requests charged to a plan or an address, by the limiter's decision.",
   });
   private readonly managementDecisions = this.counter('decision', DECISIONS, {
-    name: 'petstore_management_decisions_total',
+    name: `${this.prefix}management_decisions_total`,
     help: `Requests that spend nothing of a plan, by the limiter's decision: everything except ${this.known.nouns}, and reading the schema.`,
   });
   readonly domainEvents = this.counter('event', this.known.domainEvents, {
-    name: 'petstore_domain_events_total',
+    name: `${this.prefix}domain_events_total`,
     help: 'Events of custom domains, by name.',
   });
   readonly failures = this.counter('work', this.known.works, {
-    name: 'petstore_background_failures_total',
+    name: `${this.prefix}background_failures_total`,
     help: 'Background work that failed; it is repeated. By name of the work.',
   });
   readonly shedRequests = this.counter('plan', this.known.shedPlans, {
-    name: 'petstore_requests_shed_total',
+    name: `${this.prefix}requests_shed_total`,
     help: 'Requests refused during an overload, by the plan of their project; unknown = no key, or one this process does not remember.',
   });
 

@@ -11,8 +11,11 @@ import type { NounRow } from './row.js';
 
 type Properties = ObjectSchema['properties'];
 
-/** The resources of a noun as JSON Schema: both APIs check with them, Fastify serializes, and the OpenAPI document shows them. */
-export function schemasOf(model: NounModel, changesCursor: string) {
+/**
+ * The resources of a noun as JSON Schema: both APIs check with them, Fastify serializes, and the OpenAPI document, which alone
+ * needs the name of the header, shows them.
+ */
+export function schemasOf(model: NounModel, changesCursor = '') {
   const { description, fields, wholes } = model;
   const { singular, plural, withArticle } = description;
   const properties = propertiesOf(fields);

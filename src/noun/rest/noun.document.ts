@@ -8,28 +8,28 @@ import type { FieldProblem } from '../../ground/kernel/errors.js';
 import { got } from '../../ground/kernel/got.js';
 import type { ObjectSchema } from '../../ground/kernel/validation.js';
 import { capitalized } from '../../noun-words.js';
-import { CHANGES_CURSOR, IGNORED_PARAMETERS, REPLAYED } from '../../request/http/headers.js';
+import { type OwnNames, REPLAYED } from '../../request/http/headers.js';
 import type { ModelField, NounModel } from '../definition/model.js';
 import { newSchemaOf, schemasOf } from '../records/schemas.js';
 
 /** The operations of a noun as the OpenAPI document shows them. The examples are those of its fields. */
-export function documentOf(model: NounModel, hasGet: boolean): RestDocument {
+export function documentOf(model: NounModel, hasGet: boolean, names: OwnNames): RestDocument {
   const { singular, plural, type, withArticle, hasChanges } = model.description;
-  const schemas = schemasOf(model, CHANGES_CURSOR);
+  const schemas = schemasOf(model, names.changesCursor);
   const newSchema = newSchemaOf(model);
   const { page } = model;
   const whole = valuesOf(model.fields);
   const smallest = valuesOf(model.fields.filter(({ isRequired }) => isRequired));
   const another = { ...defaultsOf(model.fields), ...smallest };
-  const ofChanges = hasChanges ? changesDocument(model, whole) : null;
+  const ofChanges = hasChanges ? changesDocument(model, whole, names) : null;
   const path = `/${plural}`;
   return {
     summary: `Browse and manage ${plural}.`,
     tag: { name: plural, description: `${page} of the project that the API key belongs to.` },
     paths: {
-      [path]: { get: listOperation(model, schemas.listQuery), post: createOperation(model) },
+      [path]: { get: listOperation(model, schemas.listQuery, names), post: createOperation(model, names) },
       ...ofChanges?.paths,
-      ...(hasGet && { [`${path}/{${singular}Id}`]: { get: getOperation(model) } }),
+      ...(hasGet && { [`${path}/{${singular}Id}`]: { get: getOperation(model, names) } }),
     },
     schemas: {
       [`New${type}`]: { description: `${capitalized(withArticle)} to create.`, ...newSchema },
@@ -70,7 +70,11 @@ export function documentOf(model: NounModel, hasGet: boolean): RestDocument {
   };
 }
 
-function listOperation({ page, description }: NounModel, query: ObjectSchema): DocumentedOperation {
+function listOperation(
+  { page, description }: NounModel,
+  query: ObjectSchema,
+  names: OwnNames,
+): DocumentedOperation {
   const { singular, plural, hasChanges } = description;
   const news = hasChanges ? `; new ${plural} are in \`GET /v1/${plural}/changes\`` : '';
   return {
@@ -79,14 +83,14 @@ function listOperation({ page, description }: NounModel, query: ObjectSchema): D
     description: `A page of ${plural}, oldest first. The \`Link\` header has the URL of the next page. [Pages](/v1/docs/pagination#changes) have each ${singular} that existed before the first one exactly once${news}.`,
     scope: `${plural}:read`,
     parameters: queryParameters(query),
-    answers: readAnswers(page, `A page of ${plural}.`, 'this page', [
+    answers: readAnswers(names, page, `A page of ${plural}.`, 'this page', [
       'Link',
-      ...(hasChanges ? [CHANGES_CURSOR] : []),
+      ...(hasChanges ? [names.changesCursor] : []),
     ]),
   };
 }
 
-function createOperation({ description }: NounModel): DocumentedOperation {
+function createOperation({ description }: NounModel, names: OwnNames): DocumentedOperation {
   const { singular, plural, type, withArticle } = description;
   return {
     operationId: `create${type}`,
@@ -98,7 +102,7 @@ function createOperation({ description }: NounModel): DocumentedOperation {
     answers: {
       201: {
         description: `The created ${singular} with its assigned \`id\`.`,
-        headers: ['Location', REPLAYED, IGNORED_PARAMETERS],
+        headers: ['Location', REPLAYED, names.ignoredParameters],
         schema: type,
       },
     },
@@ -106,7 +110,7 @@ function createOperation({ description }: NounModel): DocumentedOperation {
 }
 
 /** Reading one record by its id, also for a noun that has an own form of it. */
-export function getOperation({ description }: NounModel): DocumentedOperation {
+export function getOperation({ description }: NounModel, names: OwnNames): DocumentedOperation {
   const { singular, plural, type, withArticle } = description;
   return {
     operationId: `get${type}`,
@@ -122,23 +126,25 @@ export function getOperation({ description }: NounModel): DocumentedOperation {
         schema: { type: 'integer', format: 'int64', examples: [4711] },
       },
     ],
-    answers: readAnswers(type, `The ${singular}.`, `this ${singular}`),
+    answers: readAnswers(names, type, `The ${singular}.`, `this ${singular}`),
     errors: ['not_found'],
   };
 }
 
-function changesDocument(model: NounModel, whole: object) {
+function changesDocument(model: NounModel, whole: object, names: OwnNames) {
   const { singular, plural, type, withArticle } = model.description;
-  const { changes, changesQuery } = schemasOf(model, CHANGES_CURSOR);
+  const { changes, changesQuery } = schemasOf(model, names.changesCursor);
   const operationId = `list${type}Changes`;
   const operation: DocumentedOperation = {
     operationId,
     summary: `List changes of ${plural}`,
-    description: `Changes of ${plural} in the order of their commits, each once, from the oldest that is kept. The \`Link\` header always has the URL of the next changes: request it again later. An operator switches the change log on. To follow a list, begin with its \`${CHANGES_CURSOR}\`; after \`gone\` list again.`,
+    description: `Changes of ${plural} in the order of their commits, each once, from the oldest that is kept. The \`Link\` header always has the URL of the next changes: request it again later. An operator switches the change log on. To follow a list, begin with its \`${names.changesCursor}\`; after \`gone\` list again.`,
     isBeta: true,
     scope: `${plural}:read`,
     parameters: queryParameters(changesQuery),
-    answers: readAnswers(`${type}Changes`, 'The next changes, perhaps none.', 'these changes', ['Link']),
+    answers: readAnswers(names, `${type}Changes`, 'The next changes, perhaps none.', 'these changes', [
+      'Link',
+    ]),
     errors: ['conflict', 'gone'],
   };
   const { items } = changes;

@@ -6,7 +6,6 @@ import { got } from '../../ground/kernel/got.js';
 import { parseRecordId } from '../../ground/kernel/int64.js';
 import { MAX_PAGE_SIZE, type ObjectSchema, PAGE_SIZE, validator } from '../../ground/kernel/validation.js';
 import { serviceCallOf } from '../../request/admission/admission.js';
-import { CHANGES_CURSOR } from '../../request/http/headers.js';
 import { restrictMethods } from '../../request/http/unrouted.js';
 import type { NounModel } from '../definition/model.js';
 import type { NounService } from '../records/noun.service.js';
@@ -25,7 +24,7 @@ type Query = Readonly<Record<string, unknown>>;
 /** The routes of a noun: its list and its creation, and if it has them, one record and the changes. */
 export function nounRoutes(model: NounModel, service: NounService, hasGet: boolean): AddRoutes {
   const { singular, plural, type, hasChanges } = model.description;
-  const schemas = schemasOf(model, CHANGES_CURSOR);
+  const schemas = schemasOf(model);
   const rules = rulesOf(model);
   const present = presenter(model);
   const listQuery = queryReader(model, schemas.listQuery);
@@ -33,6 +32,7 @@ export function nounRoutes(model: NounModel, service: NounService, hasGet: boole
 
   return (app, baseUrl) => {
     const path = `/${plural}`;
+    const { changesCursor } = app.names;
     const listUrl = (request: FastifyRequest) => `${baseUrl(request)}${path}`;
 
     app.get<{ Querystring: Query }>(
@@ -58,7 +58,7 @@ export function nounRoutes(model: NounModel, service: NounService, hasGet: boole
           nextCursor: last ? new NounCursors(model, wanted).encode({ id: last.id }) : null,
         });
         nameIgnored(reply, Object.keys(schemas.listQuery.properties));
-        if (page.changesCursor !== null) reply.header(CHANGES_CURSOR, page.changesCursor);
+        if (page.changesCursor !== null) reply.header(changesCursor, page.changesCursor);
         return page.rows.map(present);
       },
     );

@@ -17,7 +17,6 @@ import { WINDOW_SECONDS, type WindowStanding } from '../rate-limit/rules/windows
 import { allowanceOf, type Cost } from './cost.js';
 import { parseRehearsal, rateLimited, rehearsed, visitRefused } from './refusal-errors.js';
 
-const REHEARSE = 'petstore-rehearse';
 /** Quota of a client address for requests without a valid key. */
 const ANONYMOUS_QUOTA = { perMinute: 60, perDay: null };
 /** Stops floods of an address, not readers: a page causes at most twenty requests. */
@@ -30,6 +29,7 @@ export class Meter {
   /** A cached caller is always the same object. */
   private readonly accounts = new WeakMap<Caller, Account>();
   private readonly refusedKeys: RefusedKeys;
+  private readonly rehearseHeader: string;
 
   constructor(
     private readonly limiter: Limiter,
@@ -38,10 +38,13 @@ export class Meter {
       isStaging: boolean;
       /** The nouns of the gateway in words. */
       nouns: string;
+      /** The header that requests a refusal, as clients write it. */
+      rehearse: string;
     },
     now: () => number,
   ) {
     this.refusedKeys = new RefusedKeys(now);
+    this.rehearseHeader = about.rehearse.toLowerCase();
   }
 
   /**
@@ -52,7 +55,7 @@ export class Meter {
     // The plan pays for a mixed operation. D-31.
     request.paidBy = cost.plan > 0 ? 'plan' : cost.schema > 0 ? 'schema' : 'management';
     request.units = cost.plan;
-    if (request.headers[REHEARSE] === undefined) return this.spend(request, reply, cost);
+    if (request.headers[this.rehearseHeader] === undefined) return this.spend(request, reply, cost);
     return this.rehearse(request, reply).then(() => this.spend(request, reply, cost));
   }
 
@@ -150,11 +153,12 @@ export class Meter {
   private async rehearse(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { isStaging } = this.about;
     if (!isStaging || !request.caller?.rehearses) {
-      reply.header(REHEARSE, isStaging ? 'ignored: not a rehearsal key' : 'ignored: production');
+      reply.header(this.rehearseHeader, isStaging ? 'ignored: not a rehearsal key' : 'ignored: production');
       return;
     }
-    const rehearsal = parseRehearsal(String(request.headers[REHEARSE]));
-    reply.header(REHEARSE, rehearsal);
+    const stated = String(request.headers[this.rehearseHeader]);
+    const rehearsal = parseRehearsal(this.about.rehearse, stated);
+    reply.header(this.rehearseHeader, rehearsal);
     const refusal = rehearsed(rehearsal, await this.showStanding(request, reply));
     if (refusal instanceof AppError) throw refusal;
     tell(request, reply, refusal);

@@ -47,11 +47,11 @@ export function visitRefused({ code, retryAfterSeconds }: Refused, perMinute: nu
 const REHEARSALS = ['429 minute', '429 day', 'banned', 'sunset'] as const;
 type Rehearsal = (typeof REHEARSALS)[number];
 
-/** The refusal that the `Petstore-Rehearse` header requests. Throws `AppError invalid_request` for an unknown value. */
-export function parseRehearsal(header: string): Rehearsal {
-  const rehearsal = REHEARSALS.find((name) => name === header.trim());
+/** The refusal that the header `name` requests with its value. Throws `AppError invalid_request` for an unknown one. */
+export function parseRehearsal(name: string, value: string): Rehearsal {
+  const rehearsal = REHEARSALS.find((known) => known === value.trim());
   if (rehearsal) return rehearsal;
-  throw invalidField('Petstore-Rehearse', got(`must be one of ${REHEARSALS.join(', ')}`, header));
+  throw invalidField(name, got(`must be one of ${REHEARSALS.join(', ')}`, value));
 }
 
 /** The refusal as it would be if the quota were spent or the key banned now; for `sunset` the 410. */

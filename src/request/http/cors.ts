@@ -1,12 +1,10 @@
 import type { FastifyReply, onRequestHookHandler } from 'fastify';
-import { EXPOSED_HEADERS } from './headers.js';
 
 const ALLOW_ORIGIN = 'access-control-allow-origin';
 const EXPOSE_HEADERS = 'access-control-expose-headers';
 const ALLOW_METHODS = 'access-control-allow-methods';
 const ALLOW_HEADERS = 'access-control-allow-headers';
 const MAX_AGE = 'access-control-max-age';
-const EXPOSED = EXPOSED_HEADERS.join(', ');
 const LOCAL_ORIGIN = /^http:\/\/(?:localhost|127\.0\.0\.1)(?::\d{1,5})?$/;
 const METHODS = 'GET, HEAD, POST';
 const MAX_AGE_SECONDS = '600';
@@ -16,12 +14,12 @@ const MAX_AGE_SECONDS = '600';
  * response from other pages. The routes respond to preflights, with `Allow`, at no cost. WHATWG Fetch §3.2, the CORS
  * protocol. D-22.
  */
-export function allowOrigins(isAllowed: (origin: string) => boolean): onRequestHookHandler {
+export function allowOrigins(isAllowed: (origin: string) => boolean, exposed: string): onRequestHookHandler {
   return ({ method, headers }, reply, done) => {
     const { origin } = headers;
     // Always set: caches must know that the headers depend on the origin.
     reply.header('vary', 'Origin');
-    reply.header(EXPOSE_HEADERS, EXPOSED);
+    reply.header(EXPOSE_HEADERS, exposed);
     if (origin !== undefined && isAllowed(origin)) reply.header(ALLOW_ORIGIN, origin);
     if (method === 'OPTIONS') {
       const wanted = headers['access-control-request-headers'];
@@ -35,9 +33,13 @@ export function allowOrigins(isAllowed: (origin: string) => boolean): onRequestH
 }
 
 /** The headers for a response that no hook sees. */
-export function originHeaders(isAllowed: (origin: string) => boolean, origin: string | undefined) {
+export function originHeaders(
+  isAllowed: (origin: string) => boolean,
+  exposed: string,
+  origin: string | undefined,
+) {
   const ofOrigin = origin !== undefined && isAllowed(origin) ? { [ALLOW_ORIGIN]: origin } : {};
-  return { vary: 'Origin', [EXPOSE_HEADERS]: EXPOSED, ...ofOrigin };
+  return { vary: 'Origin', [EXPOSE_HEADERS]: exposed, ...ofOrigin };
 }
 
 /** Whether a page of this origin comes from a development server on the user's own machine. D-81. */

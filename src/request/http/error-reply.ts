@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { unavailableIfDatabaseAway } from '../../ground/database/database-errors.js';
 import { AppError, type ErrorCode } from '../../ground/kernel/errors.js';
-import { STRIKES } from './headers.js';
+import type { OwnNames } from './headers.js';
 
 /** By Fastify, and by Node. */
 const REFUSALS: Record<string, [ErrorCode, string]> = {
@@ -21,13 +21,16 @@ export function errorBody({ code, message, status, errors }: AppError) {
   return { code, message, status, errors };
 }
 
-/** The headers of an error, the same at both doors. RFC 6750 §3, RFC 9110 §10.2.3. */
-export function errorHeaders(error: AppError): Record<string, string> {
+/**
+ * The headers of an error, the same at both doors. Without `names` for an error that is neither a 401 nor a strike. RFC 6750
+ * §3, RFC 9110 §10.2.3.
+ */
+export function errorHeaders(error: AppError, names: OwnNames | null = null): Record<string, string> {
   return {
     'cache-control': 'no-store',
-    ...(error.code === 'unauthorized' ? { 'www-authenticate': 'Bearer realm="petstore"' } : {}),
+    ...(names && error.code === 'unauthorized' ? { 'www-authenticate': names.challenge } : {}),
     ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
-    ...(error.strikes === undefined ? {} : { [STRIKES]: String(error.strikes) }),
+    ...(names && error.strikes !== undefined ? { [names.strikes]: String(error.strikes) } : {}),
     // Only if the coding is the reason. RFC 9110 §12.5.3.
     ...(error.acceptEncoding === undefined ? {} : { 'accept-encoding': error.acceptEncoding }),
   };
@@ -56,7 +59,7 @@ export function replyWithError(error: unknown, request: FastifyRequest, reply: F
   logFault(request, appError);
   return reply
     .code(appError.status)
-    .headers(errorHeaders(appError))
+    .headers(errorHeaders(appError, request.server.names))
     .type('application/json; charset=utf-8')
     .serializer(JSON.stringify)
     .send(errorBody(appError));

@@ -17,6 +17,8 @@ const MOST_CHARACTERS = 200;
 
 interface TracedProcess {
   settings: TracingSettings;
+  /** Of the gateway. */
+  slug: string;
   version: string;
   environment: string;
   trustedProxies: readonly string[];
@@ -26,7 +28,7 @@ interface TracedProcess {
 export type Tracing = ReturnType<typeof startTracing>;
 
 /** Starts to send spans to the collector. Nothing is global: several apps can trace in one process. */
-export function startTracing({ settings, version, environment, trustedProxies, now }: TracedProcess) {
+export function startTracing({ settings, slug, version, environment, trustedProxies, now }: TracedProcess) {
   const queue = new SpanQueue(settings);
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({
@@ -34,7 +36,7 @@ export function startTracing({ settings, version, environment, trustedProxies, n
       'service.instance.id': randomUUID(),
       'deployment.environment.name': environment,
       ...settings.resourceAttributes,
-      'service.name': settings.serviceName,
+      'service.name': settings.serviceName ?? `${slug}-gateway`,
     }),
     // `samplingRule` has decided before.
     sampler: new AlwaysOnSampler(),
@@ -43,7 +45,7 @@ export function startTracing({ settings, version, environment, trustedProxies, n
   });
   const isTrusted = networkTest(trustedProxies);
   return {
-    tracer: new Tracer(provider.getTracer('petstore-gateway', version), samplingRule(settings), now),
+    tracer: new Tracer(provider.getTracer('petstore-gateway', version), samplingRule(settings), now, slug),
     /** The client's span; null without a valid `traceparent` of a trusted proxy. */
     remoteSpanOf: ({ headers, socket }: IncomingMessage) =>
       headers.traceparent !== undefined && isTrusted(socket) ? readTraceParent(headers.traceparent) : null,

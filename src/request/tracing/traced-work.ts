@@ -30,8 +30,8 @@ export class TracedMeter extends Meter {
     const work = parent && this.tracer.enter(parent, () => this.tracer.startChild('admission'));
     if (!work) return super.decide(request, charge);
     const describe = (decision: Decision): Decision => {
-      work.span.setAttribute('petstore.limiter', this.place());
-      work.span.setAttribute('petstore.decision', decision.admitted ? 'admitted' : 'refused');
+      work.span.setAttribute(this.tracer.attributes.limiter, this.place());
+      work.span.setAttribute(this.tracer.attributes.decision, decision.admitted ? 'admitted' : 'refused');
       return decision;
     };
     return endedAfter(work, () => {
@@ -55,7 +55,7 @@ export class TracedCache extends ResponseCache {
       const response = super.respond(...parts);
       const results = { hit: 'hits', shared: 'shared', miss: 'misses' } as const;
       const counted = Object.entries(results).find(([, count]) => this.counts[count] > before[count]);
-      work.span.setAttribute('petstore.cache.result', counted?.[0] ?? 'none');
+      work.span.setAttribute(this.tracer.attributes.cacheResult, counted?.[0] ?? 'none');
       return response;
     });
   }

@@ -46,6 +46,21 @@ export class Work {
   }
 }
 
+type OwnAttributes = ReturnType<typeof ownAttributes>;
+
+/** They begin with the slug of the gateway. D-266. */
+function ownAttributes(slug: string) {
+  const prefix = slug.replaceAll('-', '_');
+  return {
+    requestId: `${prefix}.request_id`,
+    limiter: `${prefix}.limiter`,
+    decision: `${prefix}.decision`,
+    cacheResult: `${prefix}.cache.result`,
+    domain: `${prefix}.domain`,
+    order: `${prefix}.order`,
+  };
+}
+
 /** Starts spans, and knows the current one. Only recorded work has a current span, so everything else costs one look-up. D-141. */
 export class Tracer {
   /** The current work until the running function returns. */
@@ -55,12 +70,18 @@ export class Tracer {
   /** The open work that is followed, by its roots. */
   private readonly roots = new Set<Work>();
 
+  /** The names of our own attributes. */
+  readonly attributes: OwnAttributes;
+
   constructor(
     private readonly spans: SpanMaker,
     /** Whether a trace is recorded; `remote` is the client's span. */
     private readonly isRecorded: (remote: SpanContext | null) => boolean,
     private readonly now: () => number,
-  ) {}
+    slug: string,
+  ) {
+    this.attributes = ownAttributes(slug);
+  }
 
   /** Starts the first work of this process for a request; null = the request is not recorded. Its end is `endRoot`. */
   startServer(remote: SpanContext | null): Work | null {

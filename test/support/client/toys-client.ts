@@ -10,6 +10,7 @@ import type { Description } from '../../../client/description.js';
 import { generated } from '../../../src/cli/types/generated-file.js';
 import { openApiDocument } from '../../../src/doors/rest/document/openapi.js';
 import { documentOf } from '../../../src/noun/rest/noun.document.js';
+import { ownNames } from '../../../src/request/http/headers.js';
 import { toys } from '../nouns/toys.js';
 
 interface NewToy {
@@ -42,8 +43,9 @@ interface ToysApi {
 
 /** The OpenAPI document of a gateway of toys. */
 export function toysDocument(): object {
-  const gateway = { name: 'Toys', nouns: [toys.description] } as const;
-  return openApiDocument(gateway, [{ url: 'https://toys.example.com/v1' }], [documentOf(toys.model, true)]);
+  const gateway = { name: 'Toys', slug: 'toys', nouns: [toys.description] } as const;
+  const ofToys = documentOf(toys.model, true, ownNames(gateway.slug));
+  return openApiDocument(gateway, [{ url: 'https://toys.example.com/v1' }], [ofToys]);
 }
 
 /** A client of the toys of a gateway, with the description that `petstore types` makes of its document. */

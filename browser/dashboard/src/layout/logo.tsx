@@ -1,10 +1,10 @@
 import icon from '../../../design/icon.svg';
-import { GATEWAY_NAME } from '../../../gateway.js';
+import { GATEWAY_NAME, OWN_ICON } from '../../../gateway.js';
 
 export function Logo() {
   return (
     <a className="site-brand" href="/">
-      <img src={icon} alt="" width="26" height="26" />
+      <img src={OWN_ICON ?? icon} alt="" width="26" height="26" />
       {GATEWAY_NAME}
     </a>
   );

@@ -33,7 +33,7 @@ export function contextOf(
   operation: MeasuredOperation | null = null,
 ): Context {
   // The page needs no key; if Apollo executes such a request anyway, it has no caller.
-  if (!request.caller) throw refusal(unauthorized());
+  if (!request.caller) throw refusal(unauthorized(), request.server.names);
   const lastEventId = request.headers['last-event-id']?.toString() || null;
   return { caller: request.caller, request, reply, operation, replays: 0, lastEventId };
 }

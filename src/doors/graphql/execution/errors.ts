@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { AppError } from '../../../ground/kernel/errors.js';
 import { errorHeaders, logFault, toAppError } from '../../../request/http/error-reply.js';
+import type { OwnNames } from '../../../request/http/headers.js';
 
 /** Apollo's own refusals. The request causes all of them, and their messages reveal no internals. */
 const OF_APOLLO: ReadonlySet<unknown> = new Set([
@@ -69,9 +70,9 @@ function shortened(message: string): string {
   return `${message.slice(0, KEPT_CHARACTERS)}…${message.slice(-KEPT_CHARACTERS)}`;
 }
 
-/** The refusal of a whole request, with its HTTP status and headers. */
-export function refusal(error: AppError): GraphQLError {
-  const headers = new HeaderMap(Object.entries(errorHeaders(error)));
+/** The refusal of a whole request, with its HTTP status and headers. `names` as in `errorHeaders`. */
+export function refusal(error: AppError, names: OwnNames | null = null): GraphQLError {
+  const headers = new HeaderMap(Object.entries(errorHeaders(error, names)));
   return new GraphQLError(error.message, {
     originalError: error,
     extensions: { ...errorExtensions(error), http: { status: error.status, headers } },

@@ -2,6 +2,7 @@ import type { Scope } from '../../../ground/kernel/caller.js';
 import type { ErrorCode } from '../../../ground/kernel/errors.js';
 import { type GatewayDescription, joined, sampleIdempotencyKey } from '../../../noun-words.js';
 import type { NounDescription } from '../../../nouns.js';
+import { ownNames } from '../../../request/http/headers.js';
 import { type DocumentedOperation, READ_HEADERS, type RestDocument } from '../rest-document.js';
 import { rateLimitSchema } from '../schemas.js';
 import { errorSchema, Responses } from './responses.js';
@@ -67,7 +68,7 @@ export function openApiDocument(
   if (!first) throw new Error('the gateway serves no noun');
   const examples = Object.assign({}, ...nouns.map((noun) => noun.examples), ownExamples(gateway));
   const refusals = Object.assign({}, ...nouns.map((noun) => noun.refusals));
-  const responses = new Responses(gateway.nouns[0], examples, refusals);
+  const responses = new Responses(gateway.nouns[0], examples, refusals, ownNames(gateway.slug));
   const own = first.tag.name;
   return published({
     openapi: '3.1.0',

@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '../../../ground/kernel/errors.js';
 import { cursorOf } from '../../../ground/records/position.js';
 import type { NounDescription } from '../../../nouns.js';
-import { CHANGES_CURSOR, IGNORED_PARAMETERS, REPLAYED, STRIKES } from '../../../request/http/headers.js';
+import { type OwnNames, REPLAYED } from '../../../request/http/headers.js';
 import { STRIKES_TO_BAN } from '../../../request/rate-limit/rules/bans.js';
 import type { RestDocument } from '../rest-document.js';
 import { errorExample } from './refusals.js';
@@ -18,8 +18,10 @@ const countHeader = (description: string, example: number) => ({
   schema: { type: 'integer', minimum: 0, examples: [example] },
 });
 
+type Header = ReturnType<typeof textHeader> | ReturnType<typeof countHeader>;
+
 /** Every response header of `/v1`, as OpenAPI declares it, with examples of the noun. */
-const headersOf = ({ singular, plural }: NounDescription) => ({
+const headersOf = ({ singular, plural }: NounDescription, names: OwnNames): Record<string, Header> => ({
   'X-Request-Id': textHeader(
     "Identifies this request in the gateway's log.",
     '5f0c6e1e-3a52-4c1b-8f5b-0d6a1f2c9a7e',
@@ -42,15 +44,15 @@ const headersOf = ({ singular, plural }: NounDescription) => ({
     `<${BASE}/${plural}?limit=20&cursor=${cursorAt42(singular)}>; rel="next"`,
   ),
   Location: textHeader(`The address of the created ${singular}.`, `${BASE}/${plural}/4711`),
-  [IGNORED_PARAMETERS]: textHeader(
+  [names.ignoredParameters]: textHeader(
     'Query parameters that the operation does not know and has ignored, percent-encoded: at most 10, each cut to 30 characters. `...` stands for further ones.',
     'page, sort',
   ),
-  [CHANGES_CURSOR]: textHeader(
+  [names.changesCursor]: textHeader(
     'The position in the change log at which the page was read; absent while the log is off.',
     CHANGE_CURSOR,
   ),
-  [STRIKES]: {
+  [names.strikes]: {
     description: `On a refusal that made a strike: the strikes of the key, with this one. ${STRIKES_TO_BAN} ban it. Any other 429 lacks this header.`,
     schema: { type: 'integer', minimum: 1, examples: [3] },
   },
@@ -74,16 +76,14 @@ const headersOf = ({ singular, plural }: NounDescription) => ({
   ),
   'X-RateLimit-Remaining': countHeader('Requests left in that window.', 59),
   'X-RateLimit-Reset': countHeader('Unix timestamp at which that window resets.', 1764892860),
-  'WWW-Authenticate': textHeader('RFC 6750: how to authenticate.', 'Bearer realm="petstore"'),
+  'WWW-Authenticate': textHeader('RFC 6750: how to authenticate.', names.challenge),
 });
 
 const BASE = 'http://127.0.0.1:4000/v1';
 const cursorAt42 = (singular: string) => Buffer.from(`${singular}:42`).toString('base64url');
 
-type HeaderName = keyof ReturnType<typeof headersOf>;
-
 /** The headers of a 429, as the gateway sends them beside the first example of its body: "Try again in 42 s". */
-const REFUSED: Partial<Record<HeaderName, string | number>> = {
+const REFUSED: Record<string, string | number> = {
   'Retry-After': 42,
   'X-RateLimit-Remaining': 0,
   'X-RateLimit-Reset': 1767713820,
@@ -139,7 +139,7 @@ export const errorSchema = ({ fields }: NounDescription) => ({
   },
 });
 
-const EVERY_RESPONSE: HeaderName[] = [
+const EVERY_RESPONSE = [
   'X-Request-Id',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -150,14 +150,15 @@ const EVERY_RESPONSE: HeaderName[] = [
 
 /** The responses of operations, with examples of the nouns, and of the first one where that is enough. */
 export class Responses {
-  readonly headers: ReturnType<typeof headersOf>;
+  readonly headers: Record<string, Header>;
 
   constructor(
     readonly noun: NounDescription,
     private readonly examples: RestDocument['examples'],
     private readonly refusals: RestDocument['refusals'],
+    private readonly names: OwnNames,
   ) {
-    this.headers = headersOf(noun);
+    this.headers = headersOf(noun, names);
   }
 
   /** A response without an error. `names` are its headers beside those of every response; without a schema it has no body. */
@@ -187,7 +188,7 @@ export class Responses {
           {
             description: ofStatus.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join('\n\n'),
             headers: {
-              ...this.named([...names, ...errorHeaderNames(status, codes)]),
+              ...this.named([...names, ...errorHeaderNames(status, codes, this.names)]),
               ...(status === 429 ? this.withExamples(REFUSED_BY_ADDRESS[operationId] ?? REFUSED) : {}),
             },
             content: { 'application/json': { schema: reference('Error'), examples } },
@@ -207,20 +208,19 @@ export class Responses {
 
   /** Headers of their own, because a reference has no place for another example. */
   private withExamples(examples: typeof REFUSED): object {
-    const entries = Object.entries(examples) as [HeaderName, string | number][];
     return Object.fromEntries(
-      entries.map(([name, example]) => {
-        const { description, schema } = this.headers[name];
+      Object.entries(examples).map(([name, example]) => {
+        const { description, schema } = this.headers[name] ?? {};
         return [name, { description, schema: { ...schema, examples: [example] } }];
       }),
     );
   }
 }
 
-function errorHeaderNames(status: number, codes: readonly ErrorCode[]): HeaderName[] {
+function errorHeaderNames(status: number, codes: readonly ErrorCode[], { strikes }: OwnNames): string[] {
   if (status === 401) return ['WWW-Authenticate'];
   // Only a refusal that can lead to a ban makes a strike.
-  if (status === 429 && codes.includes('key_banned')) return ['Retry-After', STRIKES];
+  if (status === 429 && codes.includes('key_banned')) return ['Retry-After', strikes];
   return status === 409 || status === 429 || status === 503 ? ['Retry-After'] : [];
 }
 

@@ -1,4 +1,5 @@
 import { capitalized, type GatewayDescription, joined } from '../../../noun-words.js';
+import { ownNames } from '../../../request/http/headers.js';
 import { homePage } from './home-page.js';
 import type { Manifest, Site } from './markup/layout.js';
 import { readContract, SAMPLE_ORIGIN } from './reference/contract.js';
@@ -12,11 +13,12 @@ import { graphiqlPage, notFoundPage, sandboxPage } from './tool-pages.js';
  * for those of all projects. `contractText` is the OpenAPI document. D-278.
  */
 export async function allPages(
-  { name, nouns }: GatewayDescription,
+  { name, slug, nouns }: GatewayDescription,
+  brand: Site['brand'],
   manifest: Manifest,
   contractText: string,
 ): Promise<ReadonlyMap<string, () => string>> {
-  const contract = readContract(contractText, nouns);
+  const contract = readContract(contractText, nouns, ownNames(slug));
   const reference = referenceOf(contract, await readTexts());
   const pagesFor = (folder: string, site: Site): [path: string, render: () => string][] => [
     [`${folder}/graphiql.html`, () => graphiqlPage(site)],
@@ -28,7 +30,7 @@ export async function allPages(
       () => reference.textOf(page, site),
     ]),
   ];
-  const platform = { name, nouns, manifest, isProject: false };
+  const platform = { name, nouns, brand, manifest, isProject: false };
   return new Map([
     ['platform/home.html', () => homePage(platform, SAMPLE_ORIGIN)],
     ...pagesFor('platform', platform),

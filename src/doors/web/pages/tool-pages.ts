@@ -11,7 +11,7 @@ export function graphiqlPage(site: Site): string {
     script: 'graphiql/graphiql.tsx',
     bodyClass: 'graphiql-page',
     body: html`<main id="content" tabindex="-1"><noscript><p class="page">GraphiQL needs JavaScript. The schema is <a href="/schema.graphql">a text</a>.</p></noscript></main>
-${gatewayBlock(site)}`,
+${gatewayBlock({ ...site, icon: site.brand.icon })}`,
   });
 }
 

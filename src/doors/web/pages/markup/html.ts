@@ -1,4 +1,4 @@
-import type { GatewayDescription } from '../../../../noun-words.js';
+import type { GatewayBlock } from '../../../../noun-words.js';
 
 /** Markup that is safe to show. Only `html` and the renderer of Markdown create it, so that plain text is never used as markup. */
 export class Html {
@@ -19,7 +19,8 @@ export function dataBlock(id: string, data: unknown): Html {
 }
 
 /** The data of this gateway, for the scripts of the page. `browser/gateway.ts` reads it. */
-export const gatewayBlock = ({ name, nouns }: GatewayDescription) => dataBlock('gateway', { name, nouns });
+export const gatewayBlock = ({ name, nouns, icon }: GatewayBlock) =>
+  dataBlock('gateway', { name, nouns, ...(icon ? { icon } : {}) });
 
 const ENTITIES: Record<string, string> = {
   '&': '&amp;',

@@ -6,8 +6,10 @@ import { type Html, html } from './html.js';
 export type Manifest = Record<string, { file: string; css?: string[] }>;
 
 /** A host of the platform, or of any project: there is no dashboard, and the page itself asks for the project's name. */
-export interface Site extends GatewayDescription {
+export interface Site extends Pick<GatewayDescription, 'name' | 'nouns'> {
   manifest: Manifest;
+  /** The paths of its own icon and style sheet; null = the usual ones. */
+  brand: { icon: string | null; style: string | null };
   isProject: boolean;
   /** The name until the page knows the project's. */
   name: string;
@@ -44,10 +46,11 @@ export function pageText(site: Site, { title, script, bodyClass, body, ...header
     if (!built) throw new Error(`browser/pages was built without ${entry}`);
     return [built.file, ...(built.css ?? [])].map((name) => `/pages/${name}`);
   };
-  const [icon] = urlsOf('../design/icon.svg');
+  const [usualIcon] = urlsOf('../design/icon.svg');
+  const icon = site.brand.icon ?? usualIcon;
   const [theme] = urlsOf('../design/theme.js');
   const [module, ...ownStyles] = urlsOf(script);
-  const styles = [...urlsOf('page.css'), ...ownStyles];
+  const styles = [...urlsOf('page.css'), ...ownStyles, ...(site.brand.style ? [site.brand.style] : [])];
   const page = html`<!doctype html>
 <html lang="en"${site.isProject && html` data-project`}>
 <head>

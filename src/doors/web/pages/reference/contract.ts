@@ -1,5 +1,6 @@
 import { parse, parseNumberAndBigInt, stringify } from 'lossless-json';
 import type { GatewayDescription } from '../../../../noun-words.js';
+import type { OwnNames } from '../../../../request/http/headers.js';
 
 /** The address in guides, recipes, samples and the document's examples, until a script writes the reader's there. */
 export const SAMPLE_ORIGIN = 'http://127.0.0.1:4000';
@@ -74,9 +75,11 @@ export type LocatedOperation = Operation & { method: string; path: string };
 export interface Contract extends OpenApi {
   operations: readonly LocatedOperation[];
   nouns: GatewayDescription['nouns'];
+  /** Of its headers. */
+  names: OwnNames;
 }
 
-export function readContract(text: string, nouns: Contract['nouns']): Contract {
+export function readContract(text: string, nouns: Contract['nouns'], names: OwnNames): Contract {
   const document = parse(text, null, parseNumberAndBigInt) as OpenApi;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -85,7 +88,7 @@ export function readContract(text: string, nouns: Contract['nouns']): Contract {
       path: `/v1${path}`,
     })),
   );
-  return { ...document, operations, nouns };
+  return { ...document, operations, nouns, names };
 }
 
 /** A value as indented JSON. */

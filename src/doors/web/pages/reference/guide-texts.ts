@@ -45,13 +45,16 @@ export function filledGuide(text: string, contract: Contract, recipes: string): 
 }
 
 /** The names that a guide may write as `{{name}}`. The examples are of the first noun. */
-function valuesOf({ operations, nouns }: Contract): Record<string, string> {
+function valuesOf({ operations, nouns, names }: Contract): Record<string, string> {
   const [first] = nouns;
   const { singular, plural, withArticle, fields } = first;
   const linkTo = (wanted: string) =>
     operations.filter(({ method, path }) => method === 'GET' && path === wanted).map(link);
   const required = fields.filter(({ isRequired }) => isRequired);
   return {
+    /** Names of headers. */
+    strikes: names.strikes,
+    rehearse: names.rehearse,
     /** All nouns: `books`, `books and films`. */
     nouns: joined(nouns),
     /** `books`, also as the path. */
@@ -93,7 +96,7 @@ function valuesOf({ operations, nouns }: Contract): Record<string, string> {
 
 function codeOf({ kind, example }: NounField): string {
   if (kind === 'int64') return `${example}n`;
-  return kind === 'integer' ? example : `'${example.replaceAll("'", "\\'")}'`;
+  return kind === 'integer' ? example : `'${example.replaceAll(/['\\]/g, '\\$&')}'`;
 }
 
 function deprecatedIn(operations: readonly LocatedOperation[]): string {

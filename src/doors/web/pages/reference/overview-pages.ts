@@ -13,11 +13,11 @@ import { prose } from './markdown.js';
 import { endpoint, marks, operationSamples } from './operation-page.js';
 import { fieldsOf, typeOf } from './schema-fields.js';
 
-const CONVENTIONS = `
+const conventions = ({ names }: Contract) => `
 - Requests and answers are \`application/json\` in UTF-8. Times in headers are Unix times in seconds, or HTTP dates.
 - An integer of the format \`int64\` may have 19 digits. \`JSON.parse\` in JavaScript rounds it above 2^53: [what keeps every digit](/v1/docs/numbers) depends on the tool. Python and Java read it exactly.
 - Lists come in [pages](/v1/docs/pagination). Writes can be [repeated safely](/v1/docs/idempotency). Every answer shows the remaining [quota](/v1/docs/limits).
-- Unknown fields and query parameters are ignored; \`Petstore-Ignored-Parameters\` names the parameters. \`HEAD\` works wherever \`GET\` does.
+- Unknown fields and query parameters are ignored; \`${names.ignoredParameters}\` names the parameters. \`HEAD\` works wherever \`GET\` does.
 `;
 
 /** The first page: the addresses, a first request, and every operation. A script of the page adds further addresses. */
@@ -40,7 +40,7 @@ ${operations.map(operationRow)}</tbody>
 </table>
 <h2 id="conventions">Conventions</h2>
 ${prose(info.description)}
-${prose(CONVENTIONS)}
+${prose(conventions(contract))}
 </div>
 <div class="shown">
 ${first !== undefined && operationSamples(first, contract, 'First request')}

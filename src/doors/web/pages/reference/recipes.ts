@@ -2,6 +2,9 @@ import { capitalized } from '../../../../noun-words.js';
 import type { NounDescription } from '../../../../nouns.js';
 import type { Contract } from './contract.js';
 
+/** In the document, which the repository shows for the petstore. */
+const CHANGES_CURSOR = 'Petstore-Changes-Cursor';
+
 /** `docs/clients.md`, and the files beside its examples, by name. */
 export interface Recipes {
   document: string;
@@ -20,7 +23,10 @@ const ENDINGS: Record<string, string> = { python: 'py' };
  * The recipes as a part of a guide: each heading has an anchor, each block a name, and the words are those of this
  * gateway. Without a change log, live lists are left out.
  */
-export function recipesOf({ document, files }: Recipes, { nouns: [first] }: Contract): string {
+export function recipesOf(
+  { document, files }: Recipes,
+  { nouns: [first], names: { changesCursor } }: Contract,
+): string {
   const [lists = '', live = ''] = document.split(/^# Live lists$/m);
   const shown = first.hasChanges ? `${lists}## Live lists\n${live}` : lists;
   let anchor = '';
@@ -33,7 +39,9 @@ export function recipesOf({ document, files }: Recipes, { nouns: [first] }: Cont
       anchor = title.toLowerCase().replaceAll(' ', '-');
       return `## ${title} {#${anchor}}`;
     });
-  return inWordsOf(document, first, text);
+  return inWordsOf(document, first, text)
+    .replaceAll(CHANGES_CURSOR, changesCursor)
+    .replaceAll(CHANGES_CURSOR.toLowerCase(), changesCursor.toLowerCase());
 }
 
 const blockStart = (language: string, name: string) => `\`\`\`${LANGUAGES[language]} ${name}`;
@@ -51,9 +59,10 @@ function inWordsOf(
   const [, theirs = ''] = /\/v1\/(\w+)s\b/.exec(document) ?? [];
   const [{ name = 'name' } = {}] = fields.filter(({ kind }) => kind === 'text');
   const words: [pattern: string, word: string][] = [
-    [`${theirs}s`, plural],
+    // Not the command `petstore`.
+    [`${theirs}s(?!tore)`, plural],
     [`${theirs.toUpperCase()}S`, plural.toUpperCase()],
-    [`${capitalized(theirs)}s`, capitalized(plural)],
+    [`${capitalized(theirs)}s(?!tore)`, capitalized(plural)],
     [`\\b${theirs}(?=\\b|Changes)`, singular],
     [`\\b${capitalized(theirs)}(?=List)`, type],
   ];
