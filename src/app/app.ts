@@ -16,7 +16,10 @@ export async function createApp(options: AppOptions) {
   const { config } = options;
   let addresses = addressesOf(config, config.port);
   const parts = await createParts(options);
-  const doors = await openDoors(options, parts, () => addresses);
+  const doors = await openDoors(options, parts, () => addresses).catch(async (error) => {
+    await closeConnections(parts);
+    throw error;
+  });
   const start = prepareStart(options, parts, doors, await openTls(options, parts, doors));
   const { http, drain, pages } = doors;
   const listen = async () => {
@@ -25,6 +28,11 @@ export async function createApp(options: AppOptions) {
   };
   const { services, hosts, customDomains } = parts;
   return { http, services, hosts, customDomains, drain, pages, listen };
+}
+
+/** Those that parts open before there is a server, whose end closes them. */
+async function closeConnections({ closeLimiter, signals, tracing }: Parts): Promise<void> {
+  await Promise.all([closeLimiter(), signals.close(), tracing?.close()]);
 }
 
 /** TLS for custom domains; null = `HTTPS_PORT` is not set, and its code is not loaded. */

@@ -32,7 +32,8 @@ const MAX_ICON_BYTES = 20_000;
 
 /** Throws, with one sentence, for what cannot be shown or named. D-266. */
 export function brandOf({ name, slug, icon, accentColor }: BrandOptions): Brand {
-  if (name.trim() === '') throw new Error('A gateway needs a name, such as "Acme Books".');
+  if (typeof name !== 'string' || name.trim() === '')
+    throw new Error('A gateway needs a name, such as "Acme Books".');
   return {
     name,
     slug: slug === undefined ? slugOf(name) : checkedSlug(slug),

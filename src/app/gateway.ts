@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { ConfigError } from '../ground/config/config.js';
 import type { DatabaseSchema } from '../ground/database/data-source.js';
 import { MAX_SCOPES_LENGTH, Scopes } from '../ground/kernel/caller.js';
 import type { Noun, NounSource } from '../noun/noun.js';
@@ -28,9 +29,11 @@ export interface LoadedGateway extends Omit<Gateway, 'nouns' | 'migrations'> {
 }
 
 /** A gateway is a value: several can live in one process. Throws, with one sentence, for what cannot work. D-272. */
-export function createGateway({ nouns, migrations = [], ...presented }: GatewayOptions): Gateway {
+export function createGateway(options: GatewayOptions): Gateway {
+  const { nouns, migrations = [], ...presented } = options;
   const brand = brandOf(presented);
   const { name } = brand;
+  requireOptions(options);
   const [first, ...others] = nouns;
   if (!first) throw new Error(`The gateway ${name} needs at least one noun.`);
   requireNames(nouns.map(({ description }) => description));
@@ -43,7 +46,16 @@ export function createGateway({ nouns, migrations = [], ...presented }: GatewayO
   return { ...brand, nouns: [first, ...others], migrations, scopes };
 }
 
-export async function loadGateway({
+/** Throws `ConfigError`, with one sentence, if a file of the gateway or a definition is wrong. */
+export async function loadGateway(gateway: Gateway): Promise<LoadedGateway> {
+  try {
+    return await loaded(gateway);
+  } catch (error) {
+    throw new ConfigError(`The gateway ${gateway.name} could not be loaded: ${(error as Error).message}`);
+  }
+}
+
+async function loaded({
   nouns: [first, ...others],
   migrations,
   ...gateway
@@ -62,6 +74,23 @@ export function describedGateway({
   ...brand
 }: LoadedGateway): GatewayDescription {
   return { ...brand, nouns: [first.description, ...others.map(({ description }) => description)] };
+}
+
+const OPTIONS = ['name', 'slug', 'icon', 'accentColor', 'nouns', 'migrations'];
+
+/** For authors without TypeScript. */
+function requireOptions(options: GatewayOptions): void {
+  const { name, nouns, migrations } = options;
+  const refuse = (reason: string): never => {
+    throw new Error(`The gateway ${name} can't be made: ${reason}.`);
+  };
+  const unknown = Object.keys(options).find((option) => !OPTIONS.includes(option));
+  if (unknown !== undefined) refuse(`there is no option ${unknown}, only ${OPTIONS.join(', ')}`);
+  if (!Array.isArray(nouns) || nouns.some((noun) => !noun?.description))
+    refuse('nouns must be a list of what defineNoun returns');
+  const isFolder = migrations instanceof URL && migrations.protocol === 'file:';
+  if (migrations !== undefined && !isFolder && !Array.isArray(migrations))
+    refuse("migrations must be new URL('./migrations/', import.meta.url), or a list of classes");
 }
 
 function requireNames(nouns: readonly NounDescription[]): void {

@@ -2,18 +2,14 @@ import 'reflect-metadata';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { isLocalDemo } from '../app/addresses.js';
-import { type App, createApp } from '../app/app.js';
-import { databaseSchema } from '../app/database-schema.js';
 import { seedDemo } from '../app/demo.js';
 import { type Gateway, type LoadedGateway, loadGateway } from '../app/gateway.js';
 import { type Config, ConfigError, loadConfig } from '../ground/config/config.js';
-import { Database } from '../ground/database/database.js';
-import { migrate } from '../ground/database/migrate.js';
 import { version } from '../ground/kernel/package.js';
 import { LogLines } from '../ground/log/log-lines.js';
 import { createLogger } from '../ground/log/logger.js';
-import { requireMigrations } from '../ground/migrations/files/migrated-tables.js';
 import { greeting, helpOf } from './greeting.js';
+import { type Serving, serve } from './serve.js';
 import { startProblem } from './start-problem.js';
 
 const USAGE = 2;
@@ -34,12 +30,11 @@ export async function runGateway(named: Gateway, args = process.argv.slice(2)): 
   process.stdout.on('error', () => {});
   readArguments(args, helpOf(named));
   const config = readConfig();
-  const gateway = await loadGateway(named);
   try {
-    endOnSignals(await start(gateway, config), config.shutdownSeconds);
+    endOnSignals(await start(await loadGateway(named), config), config.shutdownSeconds);
   } catch (error) {
     console.error(startProblem(error, config));
-    process.exit(1);
+    process.exit(error instanceof ConfigError ? USAGE : 1);
   }
 }
 
@@ -64,26 +59,21 @@ function readConfig(): Config {
   }
 }
 
-async function start(gateway: LoadedGateway, config: Config): Promise<{ app: App; db: Database }> {
-  const schema = databaseSchema(gateway);
-  await requireMigrations(schema);
-  await migrate(config.database, schema);
-  const db = await Database.open(config.database, schema, { poolSize: config.databasePoolSize });
-  db.markInUse();
+async function start(gateway: LoadedGateway, config: Config): Promise<Serving> {
   const format = config.logFormat ?? (process.stdout.isTTY ? 'text' : 'json');
   const logLines = new LogLines();
   const logger = createLogger({ level: config.logLevel, format }, logLines);
-  const app = await createApp({ gateway, config, db, logger, logLines, now: Date.now });
-  const addresses = await app.listen();
+  const serving = await serve(gateway, config, { logger, logLines });
+  const { app, addresses } = serving;
   // After `listen`: the key is shown only once, and a port in use must not lose it.
   const demoKey = config.demo ? await seedDemo(gateway, app.services) : null;
   if (demoKey && isLocalDemo(config)) app.pages.demoKey = demoKey;
   console.log(greeting(gateway, addresses, { demoKey, isDemo: config.demo }));
-  return { app, db };
+  return serving;
 }
 
 /** Shuts down once: on SIGTERM with time for load balancers to notice, on Ctrl-C promptly. A second signal ends at once. */
-function endOnSignals({ app, db }: { app: App; db: Database }, shutdownSeconds: number): void {
+function endOnSignals({ app, db }: Serving, shutdownSeconds: number): void {
   const { log } = app.http;
   let endingSinceMs: number | null = null;
   const end = async (reason: string, exitCode: number, lameDuckMs: number) => {

@@ -1,17 +1,22 @@
-import type { Config } from '../ground/config/config.js';
-import { openProblem } from '../ground/database/database-errors.js';
+import { type Config, ConfigError } from '../ground/config/config.js';
+import { openProblem, unavailableIfDatabaseAway } from '../ground/database/database-errors.js';
 import { AppError } from '../ground/kernel/errors.js';
 
 type StartError = NodeJS.ErrnoException & { port?: number; hostname?: string };
 
-/** The reason why the gateway could not start, in one line. It names the setting and shows no password. */
+/**
+ * The reason why the gateway could not start, in one line. It names the setting and shows no password. A fault of a program,
+ * such as of an own resolver, has its stack.
+ */
 export function startProblem(error: unknown, config: Config): string {
-  if (error instanceof AppError) return error.message;
+  if (error instanceof AppError || error instanceof ConfigError) return error.message;
   const { syscall, port, hostname } = error as StartError;
   const listener = listenersOf(config).find((own) =>
     syscall === 'listen' ? own.port === (port ?? 0) : own.host === hostname,
   );
   if (listener) return listenProblem(error as StartError, listener).join('. ');
+  if (!unavailableIfDatabaseAway(error))
+    return `The gateway could not start. ${(error as Error)?.stack ?? error}`;
   return `The gateway could not start with the database ${openProblem(config.database, error)}. Check DATABASE_URL.`;
 }
 

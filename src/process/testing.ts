@@ -1,10 +1,8 @@
 import 'reflect-metadata';
-import { createApp } from '../app/app.js';
-import { databaseSchema } from '../app/database-schema.js';
 import { type Gateway, loadGateway } from '../app/gateway.js';
 import { loadConfig } from '../ground/config/config.js';
-import { Database } from '../ground/database/database.js';
 import { createLogger } from '../ground/log/logger.js';
+import { serve } from './serve.js';
 
 const ACTOR = { name: 'test', requestId: null };
 /** A day and a minute of no test spend it. */
@@ -25,21 +23,21 @@ export async function startGateway(
 ): Promise<RunningGateway> {
   const gateway = await loadGateway(named);
   const config = loadConfig({ DATABASE_URL: 'sqlite::memory:', PORT: '0', LOG_LEVEL: 'silent', ...env });
-  const db = await Database.open(config.database, databaseSchema(gateway));
   const logger = createLogger({ level: config.logLevel, format: 'json' }, process.stderr);
-  const app = await createApp({ gateway, config, db, logger, now: Date.now });
-  const { base } = await app.listen();
-  const { projects, apiKeys } = app.services;
-  const wanted = { slug: 'test', name: null, plan: 'ENTERPRISE', perMinute: QUOTA, perDay: QUOTA } as const;
-  const { id: projectId } = await projects.create(ACTOR, wanted);
-  const key = { projectId, name: 'test', scopes: gateway.scopes.all, expiresAtMs: null };
-  const { token: apiKey } = await apiKeys.create(ACTOR, key);
-  return {
-    url: base,
-    apiKey,
-    async stop() {
-      await app.http.close();
-      await db.close();
-    },
+  const { app, db, addresses } = await serve(gateway, config, { logger });
+  const stop = async () => {
+    await app.http.close();
+    await db.close();
   };
+  try {
+    const { projects, apiKeys } = app.services;
+    const wanted = { slug: 'test', name: null, plan: 'ENTERPRISE', perMinute: QUOTA, perDay: QUOTA } as const;
+    const { id: projectId } = await projects.create(ACTOR, wanted);
+    const key = { projectId, name: 'test', scopes: gateway.scopes.all, expiresAtMs: null };
+    const { token } = await apiKeys.create(ACTOR, key);
+    return { url: addresses.base, apiKey: token, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }

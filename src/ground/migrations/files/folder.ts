@@ -16,7 +16,10 @@ export async function migrationsIn(folder: string): Promise<Migrations> {
   const files = (await readdir(folder)).filter((name) => FILE.test(name)).toSorted();
   const found = await Promise.all(
     files.map(async (name) => {
-      const exported = Object.values(await import(pathToFileURL(join(folder, name)).href));
+      const loaded = await import(pathToFileURL(join(folder, name)).href).catch((error: Error) => {
+        throw new Error(`${join(folder, name)}: ${error.message}`);
+      });
+      const exported = Object.values(loaded);
       const classes = exported.filter((each) => typeof each === 'function' && NAME.test(each.name));
       if (classes.length > 0) return classes as Migrations;
       throw new Error(
