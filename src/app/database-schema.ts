@@ -12,6 +12,7 @@ import { Usage1780000004000 } from '../ground/migrations/1780000004000-usage.js'
 import { Imports1780000005000 } from '../ground/migrations/1780000005000-imports.js';
 import { Changes1780000006000 } from '../ground/migrations/1780000006000-changes.js';
 import { Strikes1780000007000 } from '../ground/migrations/1780000007000-strikes.js';
+import { KeyScopes1780000008000 } from '../ground/migrations/1780000008000-key-scopes.js';
 import { ChangeLogRow, ChangeRow } from '../ground/records/change-log.entity.js';
 import { RateCounter } from '../request/rate-limit/memory/counter-store.js';
 import { ApiKey } from '../tenants/api-keys/api-key.entity.js';
@@ -59,6 +60,7 @@ export function databaseSchema({
       Imports1780000005000,
       Changes1780000006000,
       Strikes1780000007000,
+      KeyScopes1780000008000,
     ]),
     definitions: nouns.flatMap(({ definitions = [] }) => definitions),
   };

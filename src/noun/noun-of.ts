@@ -1,5 +1,6 @@
 import type { RestDocument } from '../doors/rest/rest-document.js';
 import type { DatabaseSchema } from '../ground/database/data-source.js';
+import type { RecordRules } from '../ground/kernel/record-rules.js';
 import type { OwnNames } from '../request/http/headers.js';
 import type { NounModel } from './definition/model.js';
 import type { Noun, NounContract, NounDoors, OpenNoun } from './noun.js';
@@ -36,6 +37,7 @@ export function nounOf(
   const { description } = model;
   const Row = entity as unknown as new () => NounRow;
   const rules = rulesOf(model);
+  const demoRecords = demo.map((record, at) => checkedDemo(record, at, description.singular, rules));
   const hasUnique = model.fields.some(({ options }) => options.unique);
   return {
     description,
@@ -56,7 +58,7 @@ export function nounOf(
           }),
         },
         async seedDemo(call) {
-          for (const record of demo) await service.create(call, rules.parse(record));
+          for (const record of demoRecords) await service.create(call, record);
         },
         openDoors: async () => (await loadDoors()).open(service, now),
       };
@@ -66,4 +68,13 @@ export function nounOf(
       return { resolvers: doors.resolvers, rest: doors.rest };
     },
   };
+}
+
+/** Before the demo project is made: a second start would find it, and make no other. Throws an `Error` that names the record. */
+function checkedDemo(record: object, at: number, singular: string, rules: RecordRules<NounRow>) {
+  try {
+    return rules.parse(record);
+  } catch (error) {
+    throw new Error(`The noun ${singular}: in record ${at + 1} of demo, ${(error as Error).message}`);
+  }
 }

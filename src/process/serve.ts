@@ -1,4 +1,3 @@
-import type { FastifyBaseLogger } from 'fastify';
 import type { Addresses } from '../app/addresses.js';
 import { type App, createApp } from '../app/app.js';
 import { databaseSchema } from '../app/database-schema.js';
@@ -21,7 +20,7 @@ export interface Serving {
 export async function serve(
   gateway: LoadedGateway,
   config: Config,
-  log: { logger: FastifyBaseLogger } & Pick<AppOptions, 'logLines'>,
+  log: Pick<AppOptions, 'logger' | 'logLines'>,
 ): Promise<Serving> {
   const db = await openDatabase(gateway, config);
   let app: App | undefined;

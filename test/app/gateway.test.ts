@@ -7,10 +7,12 @@ import { Output } from '../../src/cli/output.js';
 import { runProgram } from '../../src/cli/program.js';
 import { FieldLimits } from '../../src/doors/graphql/execution/field-limits.js';
 import { createSchema } from '../../src/doors/graphql/schema/schema.js';
+import { Scopes } from '../../src/ground/kernel/caller.js';
 import type { Noun } from '../../src/noun/noun.js';
 import type { NounDescription } from '../../src/nouns.js';
 import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
 import { ApiKey } from '../../src/tenants/api-keys/api-key.entity.js';
+import { databaseKinds } from '../support/databases.js';
 import { NOTE, notes } from '../support/gateway/notes.js';
 import { GATEWAY } from '../support/gateway/tested-gateway.js';
 import { graphql, rest } from '../support/http/client.js';
@@ -62,13 +64,28 @@ test.each<[string, Parameters<typeof createGateway>[0]]>([
 });
 
 test('Gateway-2: so is one with more scopes than an API key can store', () => {
-  const nouns = Array.from({ length: 12 }, (_, at) =>
+  const nouns = Array.from({ length: 150 }, (_, at) =>
     named({ singular: `longNamed${at}`, plural: `longNameds${at}`, type: `LongNamed${at}` }),
   );
   expect(() => createGateway({ name: 'Acme', nouns })).toThrow(
-    'an API key stores at most 255 characters of scopes',
+    'an API key stores at most 4000 characters of scopes',
   );
-  expect(createGateway({ name: 'Acme', nouns: nouns.slice(0, 6) }).scopes.all).toHaveLength(14);
+  expect(createGateway({ name: 'Acme', nouns: nouns.slice(0, 100) }).scopes.all).toHaveLength(202);
+});
+
+test.each(databaseKinds())('Gateway-12: a key has the scopes of 96 nouns, on %s', async (kind) => {
+  const others = Array.from({ length: 95 }, (_, at) => `furtherNouns${at}`);
+  const scopes = new Scopes(['toys', ...others]);
+  expect(scopes.all.join().length).toBeGreaterThan(3_900);
+  const app = await startApp({ kind, gateway: { ...GATEWAY, scopes } });
+  try {
+    const { token, projectId } = await app.tenant();
+    expect((await rest(app.url, '/v1/toys', { token })).status).toBe(200);
+    const [key] = await app.db.repository(ApiKey).findBy({ projectId });
+    expect(key?.scopes).toBe(scopes.all.join());
+  } finally {
+    await app.stop();
+  }
 });
 
 test('Gateway-3: every type, root field, table and command of the platform is a reserved name', async () => {

@@ -47,12 +47,17 @@ await runGateway(createGateway({ name: 'Acme', nouns: [books], migrations: ${CAL
   );
 });
 
-test('Start-13: a definition whose example breaks its rule is one sentence, too', async () => {
+test('Start-13: so is a definition whose example, or whose record of the demo project, breaks its rule', async () => {
   const wrong = defineNoun({ name: 'book', fields: { title: text({ max: 3, example: 'Emma' }) } });
   const loading = loadGateway(createGateway({ name: 'Acme', nouns: [wrong] }));
   await expect(loading).rejects.toThrow(ConfigError);
   await expect(loading).rejects.toThrow(
     'The gateway Acme could not be loaded: The noun book: the example of',
+  );
+  const title = text({ max: 9, example: 'Emma' });
+  const demo = defineNoun({ name: 'book', fields: { title }, demo: [{ title: 'Emma' }, { title: '' }] });
+  await expect(loadGateway(createGateway({ name: 'Acme', nouns: [demo] }))).rejects.toThrow(
+    'The noun book: in record 2 of demo, title must be text of 1 to 9 characters',
   );
   await expect(loadGateway(createGateway({ ...NOTES, migrations: migrations() }))).rejects.toThrow(
     ConfigError,

@@ -6,7 +6,7 @@ export type NounScope = `${string}:read` | `${string}:write`;
 export type Scope = NounScope | 'domains' | 'keys';
 
 /** Of all scopes of a key, joined by commas. */
-export const MAX_SCOPES_LENGTH = 255;
+export const MAX_SCOPES_LENGTH = 4_000;
 
 /** The scopes that the keys of a gateway can have. */
 export class Scopes {
