@@ -14,7 +14,7 @@ export interface GatewayDescription {
   readonly nouns: readonly [NounDescription, ...NounDescription[]];
 }
 
-/** What the scripts of a page know of its gateway. */
+/** The data of a gateway for the scripts of its pages. */
 export interface GatewayBlock extends Pick<GatewayDescription, 'name' | 'nouns'> {
   /** The path of its own icon. */
   readonly icon?: string | null;

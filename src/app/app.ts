@@ -30,7 +30,7 @@ export async function createApp(options: AppOptions) {
   return { http, services, hosts, customDomains, drain, pages, listen };
 }
 
-/** Those that parts open before there is a server, whose end closes them. */
+/** Closes the connections of parts when there is no server, whose end would close them. */
 async function closeConnections({ closeLimiter, signals, tracing }: Parts): Promise<void> {
   await Promise.all([closeLimiter(), signals.close(), tracing?.close()]);
 }

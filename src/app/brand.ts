@@ -88,7 +88,7 @@ function checkedIcon(icon: string | URL): string {
   if (root === '' || !svg.endsWith('</svg>')) refuse('it is no SVG image');
   if (!/xmlns=["']http:\/\/www\.w3\.org\/2000\/svg["']/.test(root))
     refuse('its svg element lacks xmlns="http://www.w3.org/2000/svg"');
-  // Whoever opens the image itself would run them.
+  // A browser that opens the image itself would run them.
   if (/<script|<foreignObject|<!DOCTYPE|<!ENTITY|javascript:|[\s/"']on\w+\s*=/i.test(svg))
     refuse('it has a script, a handler, a foreign object or an entity');
   return svg;
