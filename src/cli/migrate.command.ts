@@ -1,7 +1,12 @@
-import type { Command } from 'commander';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Gateway } from '../app/gateway.js';
 import { ConfigError, databaseTarget } from '../ground/config/config.js';
 import type { DatabaseSchema } from '../ground/database/data-source.js';
+import type { Rename } from '../ground/migrations/files/compare.js';
+import { inSnakeCase } from '../noun/definition/model.js';
+import { gatewayFile } from './nearest-gateway.js';
 import type { Output } from './output.js';
 import { schemaOf, sharedDatabase, storedDatabase } from './session.js';
 
@@ -11,10 +16,11 @@ interface MigrateOptions {
   copy?: string;
   write?: boolean;
   allowLoss?: boolean;
+  rename?: Rename[];
 }
 
-/** Where the authors of nouns have their migrations. */
-const FOLDER = 'migrations';
+/** Of migrations that the gateway lists, and reads from no folder. */
+const USUAL_FOLDER = 'migrations';
 
 export function migrateCommand(program: Command, gateway: Gateway, output: Output): void {
   program
@@ -23,8 +29,9 @@ export function migrateCommand(program: Command, gateway: Gateway, output: Outpu
     .option('--plan', 'print what would run and what waits for it, and run nothing')
     .option('--copy <url>', 'with --plan: run it on this copy of the database, to tell how long it takes')
     .option('--revert', 'undo the newest migration instead, which deletes its data')
-    .option('--write', `write the migrations that your definitions need into ./${FOLDER}, and run nothing`)
+    .option('--write', 'write the migrations that your definitions need into their folder, and run nothing')
     .option('--allow-loss', 'with --write: also what deletes values')
+    .option('--rename <table.field=name>', 'with --write: a field has a new name; can be repeated', renames)
     .addHelpText(
       'after',
       `
@@ -36,17 +43,19 @@ Examples:
   $ petstore migrate --plan --copy mysql://user:password@host:3306/copy
   $ petstore migrate
   $ petstore migrate --write
+  $ petstore migrate --write --rename books.title=name
   $ petstore migrate --revert`,
     )
     .action(async (options: MigrateOptions, command: Command) => {
-      const { revert = false, plan = false, copy, write = false, allowLoss = false } = options;
+      const { revert = false, plan = false, copy, write = false, allowLoss = false, rename } = options;
       if ([plan, revert, write].filter(Boolean).length > 1) {
         command.error('error: only one of --plan, --revert and --write can be used');
       }
       if (copy !== undefined && !plan) command.error('error: --copy needs --plan');
       if (allowLoss && !write) command.error('error: --allow-loss needs --write');
+      if (rename && !write) command.error('error: --rename needs --write');
       const schema = await schemaOf(gateway);
-      if (write) await writeFiles(schema, allowLoss, output);
+      if (write) await writeFiles(gateway, schema, options, output);
       else if (plan) await printPlan(schema, copy, output);
       else await change(schema, revert, output);
     });
@@ -92,9 +101,17 @@ async function printPlan(schema: DatabaseSchema, copy: string | undefined, outpu
   output.result({ pending }, [start, ...told].join('\n'));
 }
 
-async function writeFiles(schema: DatabaseSchema, allowsLoss: boolean, output: Output): Promise<void> {
+async function writeFiles(
+  { migrations }: Gateway,
+  schema: DatabaseSchema,
+  { allowLoss: allowsLoss = false, rename = [] }: MigrateOptions,
+  output: Output,
+): Promise<void> {
   const { writeMigrations } = await import('../ground/migrations/files/write.js');
-  const written = await writeMigrations(schema, { folder: FOLDER, allowsLoss, atMs: Date.now() });
+  const folder = migrations instanceof URL ? relative('', fileURLToPath(migrations)) : USUAL_FOLDER;
+  const isTypeScript = gatewayFile('')?.endsWith('.ts') === true;
+  const options = { folder, isTypeScript, allowsLoss, renames: rename, atMs: Date.now() };
+  const written = await writeMigrations(schema, options);
   const told = written.flatMap(({ file, losses }) => [
     `Wrote ${file}.`,
     ...losses.map((loss) => `  ${loss}`),
@@ -103,4 +120,11 @@ async function writeFiles(schema: DatabaseSchema, allowsLoss: boolean, output: O
   const text =
     told.length > 0 ? [...told, next].join('\n') : 'The migrations make what the definitions need.';
   output.result({ written }, text);
+}
+
+/** One more value of `--rename`. Throws `InvalidArgumentError`. */
+function renames(value: string, before: Rename[] = []): Rename[] {
+  const [, table, from, to] = /^(\w+)\.(\w+)=(\w+)$/.exec(value)?.map(inSnakeCase) ?? [];
+  if (!table || !from || !to) throw new InvalidArgumentError('Write it as books.title=name.');
+  return [...before, { table, from, to }];
 }

@@ -15,7 +15,7 @@ export const NO_GATEWAY =
  * that is no gateway.
  */
 export async function nearestGateway(folder: string): Promise<Gateway | null> {
-  const file = fileOf(resolve(folder));
+  const file = gatewayFile(folder);
   if (file === null) return null;
   const { default: gateway } = await import(pathToFileURL(file).href).catch((error) => {
     const isNewer = error.code === 'ERR_UNKNOWN_FILE_EXTENSION';
@@ -30,9 +30,11 @@ export async function nearestGateway(folder: string): Promise<Gateway | null> {
   return gateway;
 }
 
-function fileOf(folder: string): string | null {
+/** Its file; null = there is none. */
+export function gatewayFile(from: string): string | null {
+  const folder = resolve(from);
   const manifest = join(folder, 'package.json');
-  if (!existsSync(manifest)) return dirname(folder) === folder ? null : fileOf(dirname(folder));
+  if (!existsSync(manifest)) return dirname(folder) === folder ? null : gatewayFile(dirname(folder));
   const stated = jsonIn(readFileSync(manifest, 'utf8')) as { petstore?: { gateway?: unknown } } | undefined;
   const named = stated?.petstore?.gateway;
   if (typeof named === 'string') return resolve(folder, named);

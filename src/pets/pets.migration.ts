@@ -39,6 +39,11 @@ export class Pets1780000001000 extends NewTables {
     }),
   ];
 
+  /** The collation is no part of a definition. */
+  override get declared() {
+    return this.tables;
+  }
+
   override async up(runner: QueryRunner): Promise<void> {
     await super.up(runner);
     if (isSqlite(runner)) return;

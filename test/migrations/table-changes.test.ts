@@ -2,62 +2,19 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { QueryRunner, Table, TableColumnOptions, TableOptions } from 'typeorm';
 import { type DatabaseTarget, loadConfig } from '../../src/ground/config/config.js';
-import { type DatabaseSchema, withDataSource } from '../../src/ground/database/data-source.js';
+import { withDataSource } from '../../src/ground/database/data-source.js';
 import { migrate, revertLastMigration } from '../../src/ground/database/migrate.js';
 import { differenceOf } from '../../src/ground/migrations/files/compare.js';
+import { declaredTables } from '../../src/ground/migrations/files/declared-tables.js';
 import { migratedTables } from '../../src/ground/migrations/files/migrated-tables.js';
-import { migrationFile } from '../../src/ground/migrations/files/print.js';
-import { ChangedTable, NewTable } from '../../src/ground/migrations/table-changes.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
+import { books, schemaOf } from '../support/written-schema.js';
 
 const TITLE = { name: 'title', type: 'varchar', length: '20' };
 const PAGES = { name: 'pages', type: 'integer', isNullable: true };
 const STATE = { name: 'state', type: 'varchar', length: '16', default: "'draft'" };
 const PRICE = { name: 'price_cents', type: 'bigint', isNullable: true };
 const HUGE = 2n ** 63n - 1n;
-const STARTED_AT_MS = 1_790_000_000_000;
-
-/** The table of books, with an index for each field that is named. */
-function books(
-  fields: TableColumnOptions[],
-  indexed: readonly string[] = [],
-  unique: readonly string[] = [],
-): TableOptions {
-  return {
-    name: 'books',
-    withoutRowid: true,
-    columns: [
-      { name: 'project_id', type: 'bigint', isPrimary: true },
-      { name: 'id', type: 'bigint', isPrimary: true },
-      ...fields,
-    ],
-    indices: [
-      ...indexed.map((name) => ({ name: `books_${name}`, columnNames: ['project_id', name, 'id'] })),
-      ...unique.map((name) => ({
-        name: `books_${name}_unique`,
-        columnNames: ['project_id', name],
-        isUnique: true,
-      })),
-    ],
-  };
-}
-
-/** The migrations that `petstore migrate --write` writes for these definitions, one after the other. */
-async function schemaOf(...definitions: TableOptions[]): Promise<DatabaseSchema> {
-  const migrations: DatabaseSchema['migrations'][number][] = [];
-  for (const [at, definition] of definitions.entries()) {
-    const before = await migratedTables({ entities: [], migrations }, ['books']);
-    const difference = differenceOf(before.get('books'), definition);
-    if (!difference) throw new Error(`definition ${at} changes nothing`);
-    migrations.push(classIn(migrationFile(difference, STARTED_AT_MS + at, false).text));
-  }
-  return { entities: [], migrations };
-}
-
-function classIn(text: string): DatabaseSchema['migrations'][number] {
-  const body = text.replace(/^import .*$/m, '').replace('export class', 'return class');
-  return new Function('NewTable', 'ChangedTable', body)(NewTable, ChangedTable);
-}
 
 describe.each(databaseKinds())('on %s', (kind) => {
   let database: TestDatabase;
@@ -157,7 +114,12 @@ describe.each(databaseKinds())('on %s', (kind) => {
       fc.asyncProperty(definition, definition, async (from, to) => {
         if (differenceOf((await migratedTables(await schemaOf(from), ['books'])).get('books'), to) === null)
           return;
-        const { migrations } = await schemaOf(from, to);
+        const schema = await schemaOf(from, to);
+        const { migrations } = schema;
+        // What they declare is what they make.
+        const ran = (await migratedTables(schema, ['books'])).get('books');
+        expect(differenceOf(declaredTables(schema)?.get('books'), to)).toBeNull();
+        expect(differenceOf(ran, to)).toBeNull();
         await migrate(target, { entities: [], migrations: migrations.slice(0, 1) });
         const texts = (from.columns ?? []).filter(({ type }) => type === 'varchar');
         await query('INSERT INTO books (project_id, id) VALUES (1, 1), (1, 2)');

@@ -1,9 +1,10 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { TableOptions } from 'typeorm';
 import type { DatabaseSchema } from '../../src/ground/database/data-source.js';
+import type { Rename } from '../../src/ground/migrations/files/compare.js';
 import { requireMigrations } from '../../src/ground/migrations/files/migrated-tables.js';
 import { writeMigrations } from '../../src/ground/migrations/files/write.js';
 import { ChangedTable, type TableChange } from '../../src/ground/migrations/table-changes.js';
@@ -35,14 +36,19 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const write = (
   definitions: TableOptions[],
-  options: { allowsLoss?: boolean; schema?: DatabaseSchema } = {},
+  {
+    schema = DATABASE_SCHEMA,
+    ...options
+  }: { allowsLoss?: boolean; isTypeScript?: boolean; renames?: Rename[]; schema?: DatabaseSchema } = {},
 ) =>
   writeMigrations(
-    { ...(options.schema ?? DATABASE_SCHEMA), definitions },
+    { ...schema, definitions },
     {
       folder: join(folder, 'migrations'),
-      allowsLoss: options.allowsLoss ?? false,
+      isTypeScript: false,
+      allowsLoss: false,
       atMs: AT_MS,
+      ...options,
     },
   );
 
@@ -73,8 +79,7 @@ export class SoftToys1795842890412 extends NewTable {
   };
 }
 `);
-  await writeFile(join(folder, 'gateway.ts'), '');
-  const [typed] = await write([toys({ name: 'age', type: 'integer', default: 0 })]);
+  const [typed] = await write([toys({ name: 'age', type: 'integer', default: 0 })], { isTypeScript: true });
   const text = await readFile(typed?.file as string, 'utf8');
   expect(typed?.file).toMatch(/\d{13}-toys-age\.ts$/);
   expect(text).toContain("import { ChangedTable, type TableChange } from 'petstore-gateway/migrations';");
@@ -92,8 +97,8 @@ test('Migrations-7: what deletes values is refused in one sentence for each, unl
     code: 'conflict',
     message: [
       'name of toys gets shorter, from 255 to 100 characters: longer values are cut.',
-      'categoryId of toys changes from bigint to varchar: its values are deleted.',
-      'status of toys is no longer defined: its values are deleted.',
+      'categoryId of toys changes from bigint to varchar: its values are deleted. A revert gives each record 0.',
+      'status of toys is no longer defined: its values are deleted. A revert adds it without values.',
       'If you mean that, repeat the command with --allow-loss.',
     ].join('\n'),
   });
@@ -110,6 +115,40 @@ test('Migrations-8: a new field that is required needs a default, with --allow-l
       'bornOn of toys is required, and records that exist have no value for it. Make it optional, or give it a `default`.',
     );
   }
+});
+
+test('Migrations-18: a drop beside an addition says how a renamed field keeps its values', async () => {
+  const { columns = [], ...rest } = toys({ name: 'title', type: 'varchar', length: '100' });
+  const renamed = { ...rest, columns: columns.filter(({ name }) => name !== 'name') };
+  const hint = 'If name of toys is called title now, repeat the command with --rename toys.name=title.';
+  await expect(write([renamed], { allowsLoss: true })).rejects.toThrow(hint);
+  const optional = { ...rest, columns: columns.filter(({ name }) => !['name', 'title'].includes(name)) };
+  optional.columns.push({ name: 'title', type: 'varchar', length: '255', isNullable: true });
+  await expect(write([optional])).rejects.toThrow(`${hint}\nIf you mean that`);
+
+  const renames = [{ table: 'toys', from: 'name', to: 'title' }];
+  const wrong = [{ table: 'toys', from: 'title', to: 'name' }];
+  await expect(write([renamed], { renames: wrong })).rejects.toThrow(
+    '--rename toys.title=name needs title in the migrations alone, and name in the definition alone.',
+  );
+  await expect(write([renamed], { renames: [{ ...renames[0], table: 'toy' } as Rename] })).rejects.toThrow(
+    'No table is called toy. There are toys.',
+  );
+  await expect(write([renamed], { renames })).rejects.toThrow('title of toys gets shorter');
+  const [written] = await write([renamed], { renames, allowsLoss: true });
+  const text = await readFile(written?.file as string, 'utf8');
+  expect(written?.name).toMatch(/^ToysTitle\d/);
+  expect(text).toContain('title was called name.');
+  expect(text).toContain("from: { name: 'name', type: 'varchar', length: '255' }");
+
+  const migrate = (...args: string[]) => petstoreHere(['migrate', ...args, '--json']);
+  for (const args of [
+    ['--rename', 'toys.a=b'],
+    ['--write', '--rename', 'toys.a'],
+  ]) {
+    expect(await migrate(...args)).toMatchObject({ code: 2, json: { error: { code: 'usage' } } });
+  }
+  expect(await migrate('--write', '--rename', 'toys.oldName=newName')).toMatchObject({ code: 1 });
 });
 
 test('Migrations-9: a start says where definition and migrations differ, and which command writes it', async () => {

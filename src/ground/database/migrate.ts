@@ -84,6 +84,9 @@ function applyNext(source: DataSource): Promise<string[]> {
     const [next] = await pendingIn(source, queryRunner);
     if (!next) return [];
     await new MigrationExecutor(source, queryRunner).executeMigration(next).catch((error: Error) => {
+      // It says what the records, or somebody's index, do not allow.
+      if (error instanceof AppError)
+        throw new AppError(error.code, `The migration ${next.name} was not applied. ${error.message}`);
       throw new Error(`the migration ${next.name} failed: ${error.message}`, { cause: error });
     });
     return [next.name];

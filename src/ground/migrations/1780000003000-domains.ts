@@ -115,6 +115,10 @@ export class Domains1780000003000 extends NewTables {
     }),
   ];
 
+  override get declared() {
+    return this.tables;
+  }
+
   override async up(runner: QueryRunner): Promise<void> {
     await super.up(runner);
     // A process locks `orders` while it counts orders.

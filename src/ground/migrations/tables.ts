@@ -5,6 +5,11 @@ export abstract class NewTables implements MigrationInterface {
   readonly locks = { mysql: null, sqlite: null };
   protected abstract readonly tables: readonly Table[];
 
+  /** All that a definition can need of it; null = only a run tells. D-282. */
+  get declared(): readonly Table[] | null {
+    return this.up === NewTables.prototype.up ? this.tables : null;
+  }
+
   /**
    * Text is utf8mb4 and compared by bytes. A server's default can be latin1 (MariaDB 10.11), which refuses emoji. It can also
    * ignore case, which makes two slugs, digests or subjects equal. D-7.

@@ -206,7 +206,8 @@ function inWords(name: string): string {
   return capitalized(name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
 }
 
-function inSnakeCase(name: string): string {
+/** `priceCents` → `price_cents`, as a column or a table. */
+export function inSnakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

@@ -86,7 +86,7 @@ function indexesOf({ table, fields, wholes, starts, description }: NounModel): I
 
 /** The index of a list by the start of the same text has the shorter name. */
 function uniqueIndex(table: string, field: ModelField): Index {
-  refuseLong([field]);
+  refuseLong(table, [field]);
   const name = `${table}_${field.column}${field.filter === 'start' ? '_unique' : ''}`;
   return { name, columns: ['project_id', field.column], isUnique: true };
 }
@@ -112,7 +112,7 @@ function listIndex(
     table,
     ordering.map(({ column }) => column),
   ) as string;
-  refuseLong(ordering);
+  refuseLong(table, ordering);
   const fits = bytesOf(fields) <= INDEX_BYTES && whole.length <= INDEX_COLUMNS;
   return { name, columns: fits ? whole : keys, isUnique: false };
 }
@@ -121,10 +121,13 @@ function bytesOf(fields: readonly ModelField[]): number {
   return fields.reduce((sum, { kind }) => sum + kind.indexBytes + 1, 3 * 8);
 }
 
-function refuseLong(indexed: readonly ModelField[]): void {
-  if (bytesOf(indexed) <= INDEX_BYTES) return;
+function refuseLong(table: string, indexed: readonly ModelField[]): void {
+  const bytes = bytesOf(indexed);
+  if (bytes <= INDEX_BYTES) return;
   const names = indexed.map(({ name }) => name).join(' and ');
-  throw new Error(`The index of ${names} is longer than MySQL allows. Give the text a smaller max.`);
+  throw new Error(
+    `The index of ${names} is longer than MySQL allows, with ${bytes} of ${INDEX_BYTES} bytes. Give the text in ${table} a smaller max: a character has 4 bytes.`,
+  );
 }
 
 /** Lists, filters and unique values tell `Rex` from `Rex ` and `rex`. */

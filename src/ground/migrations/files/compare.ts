@@ -12,20 +12,35 @@ export interface TableDifference {
   readonly losses: readonly string[];
   /** A sentence for each change that cannot be made. */
   readonly problems: readonly string[];
+  /** A sentence for each field that could be another one with a new name. */
+  readonly hints: readonly string[];
+}
+
+/** A field of a table, as columns. */
+export interface Rename {
+  readonly table: string;
+  readonly from: string;
+  readonly to: string;
 }
 
 /**
  * Compares a table with its definition; null = they agree. A default is no difference: the platform states every value of a
  * new record. An index that the platform would not name so is somebody's own and stays, such as `report_books`.
  */
-export function differenceOf(before: Table | undefined, after: TableOptions): TableDifference | null {
+export function differenceOf(
+  before: Table | undefined,
+  after: TableOptions,
+  renames: readonly Rename[] = [],
+): TableDifference | null {
   const wanted = (after.columns ?? []).map(plain);
   const table = { ...after, columns: wanted, indices: (after.indices ?? []).map(plainIndex) };
-  if (!before) return { table, changes: null, columns: [], losses: [], problems: [] };
-  const had = new Map(before.columns.map((column) => [column.name, plain(column)]));
+  if (!before) return { table, changes: null, columns: [], losses: [], problems: [], hints: [] };
+  const names = new Map(renames.map(({ from, to }) => [from, to]));
+  // By the names that they have now.
+  const had = new Map(before.columns.map((column) => [names.get(column.name) ?? column.name, plain(column)]));
   const steps: TableChange[] = [];
   const losses: string[] = [];
-  const problems: string[] = [];
+  const problems: string[] = wrongRenames(before, after, renames);
   const columns = new Set<string>();
   const add = (column: TableColumnOptions) => {
     steps.push({ addColumn: column });
@@ -37,7 +52,7 @@ export function differenceOf(before: Table | undefined, after: TableOptions): Ta
   for (const column of wanted) {
     const from = had.get(column.name);
     had.delete(column.name);
-    if (from && isSame(from, column)) continue;
+    if (from && isSame(from, column) && from.name === column.name) continue;
     columns.add(column.name);
     if (from?.isPrimary || column.isPrimary) {
       problems.push(
@@ -54,18 +69,28 @@ export function differenceOf(before: Table | undefined, after: TableOptions): Ta
     } else {
       steps.push({ dropColumn: from });
       losses.push(
-        `${fieldOf(after, column)} changes from ${from.type} to ${column.type}: its values are deleted.`,
+        `${fieldOf(after, column)} changes from ${from.type} to ${column.type}: its values are deleted. ${undone(before, from)}`,
       );
       add(column);
     }
   }
+  const hints: string[] = [];
   for (const column of had.values()) {
     columns.add(column.name);
+    for (const step of steps) {
+      if (!('addColumn' in step) || !keepsValues(column, step.addColumn)) continue;
+      if (before.columns.some(({ name }) => name === step.addColumn.name)) continue;
+      const [from, to] = [fieldName(column.name), fieldName(step.addColumn.name)];
+      hints.push(
+        `If ${from} of ${after.name} is called ${to} now, repeat the command with --rename ${after.name}.${from}=${to}.`,
+      );
+    }
     steps.push({ dropColumn: column });
-    losses.push(`${fieldOf(after, column)} is no longer defined: its values are deleted.`);
+    losses.push(
+      `${fieldOf(after, column)} is no longer defined: its values are deleted. ${undone(before, column)}`,
+    );
   }
-  const gone = new Set(steps.flatMap((step) => ('dropColumn' in step ? [step.dropColumn.name] : [])));
-  const { dropped, created } = changedIndexes(before, after, gone);
+  const { dropped, created } = changedIndexes(before, after, names, steps);
   const changes = [
     ...dropped.map((dropIndex) => ({ dropIndex })),
     ...steps,
@@ -73,7 +98,33 @@ export function differenceOf(before: Table | undefined, after: TableOptions): Ta
   ];
   return changes.length === 0 && problems.length === 0
     ? null
-    : { table, changes, columns: [...columns], losses, problems };
+    : { table, changes, columns: [...columns], losses, problems, hints };
+}
+
+/** What `--revert` makes of a column that was dropped. */
+function undone(
+  { indices }: Table,
+  { name, type, isNullable, default: byDefault }: TableColumnOptions,
+): string {
+  if (isNullable) return 'A revert adds it without values.';
+  if (indices.some(({ isUnique, columnNames }) => isUnique && columnNames.at(-1) === name))
+    return 'A revert is refused while there are records, because it is required and unique.';
+  return `A revert gives each record ${byDefault ?? (type === 'varchar' ? 'an empty text' : '0')}.`;
+}
+
+/** The renames that are none: they name a field that is not there, or one that stays. */
+function wrongRenames(
+  { columns: had }: Table,
+  { name: table, columns = [] }: TableOptions,
+  renames: readonly Rename[],
+): string[] {
+  const has = (all: readonly { name: string }[], name: string) => all.some((each) => each.name === name);
+  return renames
+    .filter(({ from, to }) => !has(had, from) || has(columns, from) || has(had, to) || !has(columns, to))
+    .map(({ from, to }) => {
+      const [old, now] = [fieldName(from), fieldName(to)];
+      return `--rename ${table}.${old}=${now} needs ${old} in the migrations alone, and ${now} in the definition alone.`;
+    });
 }
 
 /** The options of a column that a migration states. MySQL reads `integer` back as `int`. */
@@ -122,16 +173,23 @@ export function fieldName(column: string): string {
   return column.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
 }
 
-function changedIndexes(before: Table, after: TableOptions, gone: ReadonlySet<string>) {
+function changedIndexes(
+  before: Table,
+  after: TableOptions,
+  names: ReadonlyMap<string, string>,
+  steps: readonly TableChange[],
+) {
   const own = before.indices.map(plainIndex).filter(({ name }) => name.startsWith(`${after.name}_`));
   const wanted = (after.indices ?? []).map(plainIndex);
   // MySQL takes a column that is dropped out of its indexes, also when one of its name is added.
-  const isKept = (index: ReturnType<typeof plainIndex>) =>
-    [own, wanted].every((list) => list.some((each) => isSameIndex(each, index))) &&
-    !index.columnNames.some((column) => gone.has(column));
+  const gone = steps.flatMap((step) => ('addColumn' in step ? [step.addColumn.name] : []));
+  const renamed = ({ columnNames, ...index }: ReturnType<typeof plainIndex>) =>
+    ({ ...index, columnNames: columnNames.map((name) => names.get(name) ?? name) }) as const;
+  const isSame = (one: ReturnType<typeof plainIndex>, other: ReturnType<typeof plainIndex>) =>
+    isSameIndex(renamed(one), other) && !other.columnNames.some((column) => gone.includes(column));
   return {
-    dropped: own.filter((index) => !isKept(index)),
-    created: wanted.filter((index) => !isKept(index)),
+    dropped: own.filter((index) => !wanted.some((other) => isSame(index, other))),
+    created: wanted.filter((index) => !own.some((other) => isSame(other, index))),
   };
 }
 
@@ -140,5 +198,9 @@ function plainIndex({ name = '', columnNames, isUnique }: TableIndexOptions) {
 }
 
 function isSameIndex(one: TableIndexOptions, other: TableIndexOptions): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+  return (
+    one.name === other.name &&
+    one.isUnique === other.isUnique &&
+    String(one.columnNames) === String(other.columnNames)
+  );
 }

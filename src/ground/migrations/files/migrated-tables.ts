@@ -1,20 +1,28 @@
 import type { Table } from 'typeorm';
 import { type DatabaseSchema, withDataSource } from '../../database/data-source.js';
 import { AppError } from '../../kernel/errors.js';
-import { differenceOf, fieldName, type TableDifference } from './compare.js';
+import { differenceOf, fieldName, type Rename, type TableDifference } from './compare.js';
+import { declaredTables } from './declared-tables.js';
 
 const SETTINGS = { poolSize: 1, queryTimeoutMs: 10_000 };
 
 /**
- * Where the definitions of tables and the migrations differ, as the migrations make the tables of an empty SQLite database in
- * memory. Throws `AppError conflict` that names a migration which cannot run there. D-282.
+ * Where the definitions of tables and the migrations differ: by what the migrations declare, or as they make the tables of an
+ * empty SQLite database in memory. Throws `AppError conflict` that names a migration which cannot run there. D-282.
  */
-export async function differences(schema: DatabaseSchema): Promise<TableDifference[]> {
+export async function differences(
+  schema: DatabaseSchema,
+  renames: readonly Rename[] = [],
+): Promise<TableDifference[]> {
   const { definitions = [] } = schema;
   if (definitions.length === 0) return [];
   const names = definitions.map(({ name }) => name);
-  const tables = await migratedTables(schema, names);
-  return definitions.flatMap((definition) => differenceOf(tables.get(definition.name), definition) ?? []);
+  const tables = declaredTables(schema) ?? (await migratedTables(schema, names));
+  return definitions.flatMap((definition) => {
+    const { name } = definition;
+    const ofTable = renames.filter(({ table }) => table === name);
+    return differenceOf(tables.get(name), definition, ofTable) ?? [];
+  });
 }
 
 /** Throws `AppError conflict` that says where a definition and its migrations differ, and which command writes the missing one. */

@@ -55,9 +55,13 @@ function wordsOf(table: string, columns: readonly string[], isNew: boolean): str
   return columns.length > MOST_NAMED_COLUMNS ? [table, 'columns'] : [table, ...columns];
 }
 
-function commentOf({ table, columns, losses }: TableDifference): string {
+function commentOf({ table, columns, changes, losses }: TableDifference): string {
   const what = columns.length === 0 ? 'indexes' : columns.join(', ');
-  return [`Changes ${what} of ${table.name}.`, ...losses].join(' ');
+  const renamed = (changes ?? []).flatMap((change) => {
+    if (!('changeColumn' in change) || change.from.name === change.changeColumn.name) return [];
+    return `${change.changeColumn.name} was called ${change.from.name}.`;
+  });
+  return [`Changes ${what} of ${table.name}.`, ...renamed, ...losses].join(' ');
 }
 
 function plainTable({ name, withoutRowid, columns, indices }: TableDifference['table']) {

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { DatabaseSchema } from '../../database/data-source.js';
 import { AppError } from '../../kernel/errors.js';
+import type { Rename } from './compare.js';
 import { differences } from './migrated-tables.js';
 import { migrationFile } from './print.js';
 
@@ -13,24 +13,37 @@ export interface WrittenMigration {
   readonly losses: readonly string[];
 }
 
+interface WriteOptions {
+  readonly folder: string;
+  /** As the gateway's own file. */
+  readonly isTypeScript: boolean;
+  readonly allowsLoss: boolean;
+  readonly atMs: number;
+  readonly renames?: readonly Rename[];
+}
+
 /**
  * Writes a migration into `folder` for each table whose definition differs from what the migrations make, and returns them.
  * Each table has its own, because MySQL changes one table at once or not at all. Throws `AppError conflict`, and writes nothing,
- * if one cannot be written, or would delete values while `allowsLoss` is false.
+ * if one cannot be written, or would delete values while `allowsLoss` is false. A field that `renames` names keeps its values.
  */
 export async function writeMigrations(
   schema: DatabaseSchema,
-  { folder, allowsLoss, atMs }: { folder: string; allowsLoss: boolean; atMs: number },
+  { folder, isTypeScript, allowsLoss, atMs, renames = [] }: WriteOptions,
 ): Promise<WrittenMigration[]> {
-  const found = await differences(schema);
+  const tables = (schema.definitions ?? []).map(({ name }) => name);
+  const unknown = renames.find(({ table }) => !tables.includes(table));
+  if (unknown) {
+    throw new AppError('conflict', `No table is called ${unknown.table}. There are ${tables.join(', ')}.`);
+  }
+  const found = await differences(schema, renames);
   const problems = found.flatMap((each) => each.problems);
-  if (problems.length > 0) throw new AppError('conflict', problems.join('\n'));
   const losses = found.flatMap((each) => each.losses);
-  if (losses.length > 0 && !allowsLoss) {
-    throw new AppError(
-      'conflict',
-      `${losses.join('\n')}\nIf you mean that, repeat the command with --allow-loss.`,
-    );
+  if (problems.length > 0 || (losses.length > 0 && !allowsLoss)) {
+    const hints = found.flatMap((each) => each.hints);
+    const advice = problems.length > 0 ? [] : ['If you mean that, repeat the command with --allow-loss.'];
+    const refused = problems.length > 0 ? problems : losses;
+    throw new AppError('conflict', [...refused, ...hints, ...advice].join('\n'));
   }
   if (found.length === 0) return [];
   // They run in the order of their times, also if the clock of the last author was ahead.
@@ -38,7 +51,6 @@ export async function writeMigrations(
     atMs,
     1 + Math.max(0, ...schema.migrations.map(({ name }) => Number(name.slice(-13)))),
   );
-  const isTypeScript = await hasTypeScript(folder);
   await mkdir(folder, { recursive: true });
   const written: WrittenMigration[] = [];
   for (const [at, difference] of found.entries()) {
@@ -48,12 +60,4 @@ export async function writeMigrations(
     written.push({ file, name: className, table: difference.table.name, losses: difference.losses });
   }
   return written;
-}
-
-/** Whether the files of the gateway beside the folder are TypeScript. */
-async function hasTypeScript(folder: string): Promise<boolean> {
-  const names = await Promise.all(
-    [dirname(folder), folder].map((each) => (existsSync(each) ? readdir(each) : [])),
-  );
-  return names.flat().some((name) => name.endsWith('.ts'));
 }
