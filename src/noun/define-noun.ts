@@ -37,8 +37,8 @@ interface NounDefinition<F extends Fields> extends NounWords {
   readonly migrations?: () => Promise<DatabaseSchema['migrations']>;
   /** Created in the demo project. */
   readonly demo?: readonly NewOf<F>[];
-  /** False = its own part reads one record, or nothing does. */
-  readonly get?: false;
+  /** What reads one record by its id, beside lists: `own` = its own part, false = nothing. */
+  readonly get?: 'own' | false;
   /** Loads what it has beside that which follows from its fields. */
   readonly own?: () => Promise<OwnParts>;
 }
@@ -83,7 +83,7 @@ export function defineNoun<const F extends Fields>(definition: NounDefinition<F>
     entity: class {} as new () => RowOf<F>,
     demo,
     loadDoors() {
-      loading ??= loadDoors(model, get !== false, own);
+      loading ??= loadDoors(model, get, own);
       return loading;
     },
     async load() {
@@ -96,18 +96,19 @@ export function defineNoun<const F extends Fields>(definition: NounDefinition<F>
 
 async function loadDoors(
   model: NounModel,
-  hasGet: boolean,
+  get: NounDefinition<Fields>['get'],
   own?: () => Promise<OwnParts>,
 ): ReturnType<Defined['loadDoors']> {
   const { nounResolver } = await import('./graphql/noun.resolver.js');
   const { nounRoutes } = await import('./rest/noun.routes.js');
-  const { NounResolver, RecordType, present } = nounResolver(model, hasGet);
+  const reads = { hasGet: get === undefined, hasLocation: get !== false };
+  const { NounResolver, RecordType, present } = nounResolver(model, reads.hasGet);
   const { doors, document } = (await own?.()) ?? {};
   const ownDoors = doors?.({ model, RecordType, present });
   return {
     resolvers: [NounResolver, ...(ownDoors ? [ownDoors.Resolver] : [])],
     open(service: NounService, now: () => number) {
-      const usual = nounRoutes(model, service, hasGet);
+      const usual = nounRoutes(model, service, reads);
       const opened = ownDoors?.open(service, now);
       const routes: AddRoutes = (app, baseUrl) => {
         usual(app, baseUrl);
@@ -117,7 +118,7 @@ async function loadDoors(
     },
     async rest(names): Promise<RestDocument> {
       const { documentOf } = await import('./rest/noun.document.js');
-      const usual = documentOf(model, hasGet, names);
+      const usual = documentOf(model, reads, names);
       return document?.(usual, model, names) ?? usual;
     },
   };

@@ -42,7 +42,7 @@ export const pets = defineNoun({
   changes: true,
   migrations: async () => [(await import('./pets.migration.js')).Pets1780000001000],
   // SPEC deprecates it: its form has a sunset.
-  get: false,
+  get: 'own',
   own: async () => ({ ...(await import('./get-pet.js')), ...(await import('./pets.document.js')) }),
   inputExamples: { create: '{name: "Rex", categoryId: "1", status: available}', change: '{status: sold}' },
   examples: [

@@ -100,7 +100,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
       return codes.map((code) => {
         const isTaken = code !== null && known.has(code);
         known.add(code);
-        return isTaken ? { field: 'code', message: 'is that of another note' } : null;
+        return isTaken ? [{ field: 'code', message: 'is that of another note' }] : [];
       });
     },
   });

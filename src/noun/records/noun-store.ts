@@ -62,25 +62,29 @@ export class NounStore extends RecordTable<NounRow> {
     return Number(row?.total);
   }
 
-  /** The problem of each record with a value that the project or a record before it has; null = none. */
-  async conflicts(
-    projectId: bigint,
-    records: readonly Record<string, unknown>[],
-  ): Promise<(FieldProblem | null)[]> {
-    const problems = new Array<FieldProblem | null>(records.length).fill(null);
-    for (const { name, label } of this.uniques) {
-      const values = records.map((record) => record[name]);
-      const stated = values.filter((value) => value !== null);
-      const found = await this.repository.findBy({ projectId, [name]: In(stated) });
-      const taken = new Set(found.map((row) => row[name]));
-      for (const [at, value] of values.entries()) {
-        if (value === null || problems[at]) continue;
-        if (taken.has(value))
-          problems[at] = { field: name, message: `is the ${inSentence(label)} of another record` };
-        taken.add(value);
+  /**
+   * The problems of each record with values that must be unique: the project has them, or a record before it. A record with a
+   * problem is not stored, so others may have its other values.
+   */
+  async conflicts(projectId: bigint, records: readonly Record<string, unknown>[]): Promise<FieldProblem[][]> {
+    const taken = await Promise.all(
+      this.uniques.map(async ({ name }) => {
+        const stated = records.map((record) => record[name]).filter((value) => value !== null);
+        const found = await this.repository.findBy({ projectId, [name]: In(stated) });
+        return new Set(found.map((row) => row[name]));
+      }),
+    );
+    return records.map((record) => {
+      const problems = this.uniques.flatMap(({ name, label }, at) => {
+        const message = `is the ${inSentence(label)} of another record`;
+        return taken[at]?.has(record[name]) ? [{ field: name, message }] : [];
+      });
+      if (problems.length > 0) return problems;
+      for (const [at, { name }] of this.uniques.entries()) {
+        if (record[name] !== null) taken[at]?.add(record[name] as string);
       }
-    }
-    return problems;
+      return [];
+    });
   }
 
   /** The field whose unique value another record has, from the database's error; null = another error. */

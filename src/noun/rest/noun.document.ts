@@ -11,9 +11,14 @@ import { capitalized } from '../../noun-words.js';
 import { type OwnNames, REPLAYED } from '../../request/http/headers.js';
 import type { ModelField, NounModel } from '../definition/model.js';
 import { newSchemaOf, schemasOf } from '../records/schemas.js';
+import type { NounReads } from './noun.routes.js';
 
 /** The operations of a noun as the OpenAPI document shows them. The examples are those of its fields. */
-export function documentOf(model: NounModel, hasGet: boolean, names: OwnNames): RestDocument {
+export function documentOf(
+  model: NounModel,
+  { hasGet, hasLocation }: NounReads,
+  names: OwnNames,
+): RestDocument {
   const { singular, plural, type, withArticle, hasChanges } = model.description;
   const schemas = schemasOf(model, names.changesCursor);
   const newSchema = newSchemaOf(model);
@@ -27,7 +32,10 @@ export function documentOf(model: NounModel, hasGet: boolean, names: OwnNames): 
     summary: `Browse and manage ${plural}.`,
     tag: { name: plural, description: `${page} of the project that the API key belongs to.` },
     paths: {
-      [path]: { get: listOperation(model, schemas.listQuery, names), post: createOperation(model, names) },
+      [path]: {
+        get: listOperation(model, schemas.listQuery, names),
+        post: createOperation(model, hasLocation, names),
+      },
       ...ofChanges?.paths,
       ...(hasGet && { [`${path}/{${singular}Id}`]: { get: getOperation(model, names) } }),
     },
@@ -90,7 +98,11 @@ function listOperation(
   };
 }
 
-function createOperation({ description }: NounModel, names: OwnNames): DocumentedOperation {
+function createOperation(
+  { description }: NounModel,
+  hasLocation: boolean,
+  names: OwnNames,
+): DocumentedOperation {
   const { singular, plural, type, withArticle } = description;
   return {
     operationId: `create${type}`,
@@ -102,7 +114,7 @@ function createOperation({ description }: NounModel, names: OwnNames): Documente
     answers: {
       201: {
         description: `The created ${singular} with its assigned \`id\`.`,
-        headers: ['Location', REPLAYED, names.ignoredParameters],
+        headers: [...(hasLocation ? ['Location'] : []), REPLAYED, names.ignoredParameters],
         schema: type,
       },
     },

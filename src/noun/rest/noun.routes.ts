@@ -21,8 +21,19 @@ import { rulesOf, schemasOf } from '../records/schemas.js';
 
 type Query = Readonly<Record<string, unknown>>;
 
+export interface NounReads {
+  /** Both APIs read one record in the usual way. */
+  readonly hasGet: boolean;
+  /** A record has an address in REST. */
+  readonly hasLocation: boolean;
+}
+
 /** The routes of a noun: its list and its creation, and if it has them, one record and the changes. */
-export function nounRoutes(model: NounModel, service: NounService, hasGet: boolean): AddRoutes {
+export function nounRoutes(
+  model: NounModel,
+  service: NounService,
+  { hasGet, hasLocation }: NounReads,
+): AddRoutes {
   const { singular, plural, type, hasChanges } = model.description;
   const schemas = schemasOf(model);
   const rules = rulesOf(model);
@@ -74,10 +85,8 @@ export function nounRoutes(model: NounModel, service: NounService, hasGet: boole
       request.bodyShare?.set(0);
       const row = await service.create(serviceCallOf(request, reply), wanted);
       nameIgnored(reply);
-      return reply
-        .code(201)
-        .header('location', `${listUrl(request)}/${row.id}`)
-        .send(present(row));
+      if (hasLocation) reply.header('location', `${listUrl(request)}/${row.id}`);
+      return reply.code(201).send(present(row));
     });
     restrictMethods(app, path, ['GET', 'POST']);
 

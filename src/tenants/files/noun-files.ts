@@ -11,10 +11,10 @@ export interface NounFiles {
   /** The fields of a new record, from a row of a file, by the rules of the doors. Throws `AppError invalid_request`. */
   parse(input: unknown): object;
   /**
-   * For a noun with values that must be unique in the project: the problem of each record, null = none. A record may repeat
-   * a value of the database, or of a record before it.
+   * For a noun with values that must be unique in the project: the problems of each record. A record may repeat values of the
+   * database, or of a record before it.
    */
-  conflicts?(projectId: bigint, records: readonly object[]): Promise<(FieldProblem | null)[]>;
+  conflicts?(projectId: bigint, records: readonly object[]): Promise<FieldProblem[][]>;
 }
 
 /** The values that the gateway adds to the fields of a record. */

@@ -46,14 +46,13 @@ export class RowBatch {
 
   /** Refuses the records that repeat a value which must be unique. */
   async refuseConflicts(projectId: bigint): Promise<void> {
-    const conflicts = await this.noun.conflicts?.(projectId, this.records);
-    if (!conflicts?.some((conflict) => conflict !== null)) return;
-    const { rows, records } = this;
-    this.rows = rows.filter((_, at) => conflicts[at] === null);
-    this.records = records.filter((_, at) => conflicts[at] === null);
+    const conflicts = (await this.noun.conflicts?.(projectId, this.records)) ?? [];
+    const { rows } = this;
+    const isFree = (_: unknown, at: number) => conflicts[at] === undefined || conflicts[at].length === 0;
+    this.records = this.records.filter(isFree);
+    this.rows = rows.filter(isFree);
     for (const [at, row] of rows.entries()) {
-      const conflict = conflicts[at];
-      if (conflict) this.refuse(row, [conflict]);
+      if (!isFree(row, at)) this.refuse(row, conflicts[at] ?? []);
     }
   }
 

@@ -1,0 +1,102 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createGateway } from '../../src/app/gateway.js';
+import { Output } from '../../src/cli/output.js';
+import { runProgram } from '../../src/cli/program.js';
+import { NewTable } from '../../src/ground/migrations/table-changes.js';
+import { defineNoun } from '../../src/noun/define-noun.js';
+import { text } from '../../src/noun/definition/text.js';
+import { type RunningGateway, startGateway } from '../../src/process/testing.js';
+import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
+
+const articles = defineNoun({
+  name: 'article',
+  fields: { sku: text({ unique: true, label: 'SKU' }), code: text({ unique: true, optional: true }) },
+  get: false,
+});
+
+class Articles1790000000000 extends NewTable {
+  table = articles.table.table;
+}
+
+const GATEWAY = createGateway({
+  name: 'Two Uniques',
+  nouns: [articles],
+  migrations: [Articles1790000000000],
+});
+
+const ROWS = [
+  'sku,code',
+  'A,1',
+  'A,1',
+  'B,1',
+  // Its code is that of a refused row.
+  'C,2',
+  'A,2',
+  'D,',
+  'E,',
+];
+
+describe.each(databaseKinds())('on %s', (kind) => {
+  let database: TestDatabase;
+  let folder: string;
+  beforeEach(async () => {
+    database = await createTestDatabase(kind);
+    folder = await mkdtemp(join(tmpdir(), 'petstore-test-'));
+  });
+  afterEach(async () => {
+    await database.remove();
+    await rm(folder, { recursive: true });
+  });
+
+  test('Import-61: a row that repeats two unique values is refused with both, and its other values stay free', async () => {
+    const path = join(folder, 'articles.csv');
+    await writeFile(path, `${ROWS.join('\n')}\n`);
+    await run(database.url, 'projects', 'create', 'shop');
+    const { code, printed } = await run(database.url, 'articles', 'import', 'shop', path);
+    expect([code, printed]).toEqual([1, expect.stringMatching(/4.*3/s)]);
+    const refused = await readFile(`${path.replace('.csv', '')}.refused.csv`, 'utf8');
+    expect(refused.match(/line .*(?=,)/g)).toEqual([
+      'line 3: sku is the SKU of another record; code is the code of another record',
+      'line 4: code is the code of another record',
+      'line 6: sku is the SKU of another record; code is the code of another record',
+    ]);
+  });
+});
+
+describe('without a way to read one record', () => {
+  let running: RunningGateway;
+  beforeEach(async () => {
+    running = await startGateway(GATEWAY);
+  });
+  afterEach(() => running.stop());
+
+  test('Define-11: a new record has no address', async () => {
+    const { url, apiKey } = running;
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ sku: 'A' });
+    const created = await fetch(`${url}/v1/articles`, { method: 'POST', headers, body });
+    expect([created.status, created.headers.get('location')]).toEqual([201, null]);
+    const { paths } = (await (await fetch(`${url}/v1/openapi.json`)).json()) as {
+      paths: Record<string, { post: { responses: Record<number, { headers: object }> } }>;
+    };
+    expect(paths).not.toHaveProperty(['/articles/{articleId}']);
+    expect(paths['/articles']?.post.responses[201]?.headers).not.toHaveProperty('Location');
+  });
+});
+
+/** Runs a command of this gateway. */
+async function run(databaseUrl: string, ...args: string[]) {
+  let printed = '';
+  const sink = { write: (text: string) => (printed += text) };
+  const output = new Output(false, { stdout: sink, stderr: sink });
+  const before = process.env;
+  process.env = { ...before, DATABASE_URL: databaseUrl };
+  try {
+    return { code: await runProgram(GATEWAY, args, output), printed };
+  } finally {
+    process.env = before;
+  }
+}
