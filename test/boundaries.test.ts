@@ -17,7 +17,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 
   'ground/database/sqlite': [],
   'ground/database': ['ground/scheduling', 'ground/database/sqlite'],
-  'ground/migrations/files': ['ground/migrations', 'ground/database'],
+  'ground/own-files': [],
+  'ground/migrations/files': ['ground/migrations', 'ground/database', 'ground/own-files'],
   'ground/backup': ['ground/database', 'ground/database/sqlite'],
   'ground/records': ['ground/database', 'ground/redis', 'ground/scheduling'],
   'tenants/audit': ['ground/database'],

@@ -51,6 +51,8 @@ export async function loadGateway(gateway: Gateway): Promise<LoadedGateway> {
   try {
     return await loaded(gateway);
   } catch (error) {
+    // It names the file.
+    if (error instanceof ConfigError) throw error;
     throw new ConfigError(`The gateway ${gateway.name} could not be loaded: ${(error as Error).message}`);
   }
 }

@@ -8,6 +8,7 @@ import { openProblem } from '../ground/database/database-errors.js';
 import { pendingMigrations } from '../ground/database/migration-plan.js';
 import { AppError } from '../ground/kernel/errors.js';
 import { LAST_MS } from '../ground/kernel/ids.js';
+import { differenceIn, differences, WRITE } from '../ground/migrations/files/migrated-tables.js';
 import { connectRedis } from '../ground/redis/redis-connection.js';
 import { RedisLimiter } from '../request/rate-limit/redis/redis-limiter.js';
 
@@ -73,6 +74,17 @@ export async function checkMigrations(
   } catch (error) {
     // The database check has reported an unavailable database already.
     return error instanceof AppError ? problem(error.message, 'Update this program.') : null;
+  }
+}
+
+/** Whether the migrations make what the definitions need. */
+export async function checkDefinitions(schema: DatabaseSchema): Promise<CheckResult> {
+  try {
+    const found = await differences(schema);
+    if (found.length === 0) return ok('the migrations make what they need');
+    return problem(found.map(differenceIn).join('; '), `${WRITE}.`);
+  } catch (error) {
+    return problem((error as Error).message, 'Correct the migration.');
   }
 }
 

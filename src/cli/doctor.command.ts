@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Gateway } from '../app/gateway.js';
 import { type Config, ConfigError, loadConfig } from '../ground/config/config.js';
+import type { DatabaseSchema } from '../ground/database/data-source.js';
 import type { CheckResult } from './doctor-checks.js';
 import { EXIT, type Output } from './output.js';
 import { schemaOf } from './session.js';
@@ -9,7 +10,8 @@ interface Checked extends CheckResult {
   name: string;
 }
 
-export function doctorCommand(program: Command, gateway: Gateway, output: Output): void {
+/** `gateway` is what its file is, or why it could not be loaded. */
+export function doctorCommand(program: Command, gateway: Gateway | ConfigError, output: Output): void {
   program
     .command('doctor')
     .description('Check whether the gateway can run here, and say what to correct. Changes nothing.')
@@ -37,10 +39,11 @@ Examples:
     });
 }
 
-async function check(gateway: Gateway, config: Config): Promise<Checked[]> {
+async function check(gateway: Gateway | ConfigError, config: Config): Promise<Checked[]> {
   // Imported here: the checks load every driver, which no other command should wait for.
   const checks = await import('./doctor-checks.js');
   const network = await import('./doctor-network-checks.js');
+  const schema = await loadedSchema(gateway);
   // In reading order: a later check can fail because of an earlier one.
   const all: Record<string, (config: Config) => Promise<CheckResult | null>> = {
     // Invalid settings were reported before.
@@ -49,7 +52,12 @@ async function check(gateway: Gateway, config: Config): Promise<Checked[]> {
     ports: network.checkPorts,
     disk: checks.checkDisk,
     database: checks.checkDatabase,
-    migrations: async () => checks.checkMigrations(config, await schemaOf(gateway)),
+    gateway: async () =>
+      schema instanceof Error
+        ? checks.problem(schema.message, 'Correct the file.')
+        : checks.ok('its definitions and migrations are loaded'),
+    definitions: async () => (schema instanceof Error ? null : checks.checkDefinitions(schema)),
+    migrations: async () => (schema instanceof Error ? null : checks.checkMigrations(config, schema)),
     redis: checks.checkRedis,
     tracing: checks.checkTracing,
     clock: checks.checkClock,
@@ -64,6 +72,11 @@ async function check(gateway: Gateway, config: Config): Promise<Checked[]> {
     if (finding) done.push({ name, ...finding });
   }
   return done;
+}
+
+async function loadedSchema(gateway: Gateway | ConfigError): Promise<DatabaseSchema | Error> {
+  if (gateway instanceof ConfigError) return gateway;
+  return schemaOf(gateway).catch((error: Error) => error);
 }
 
 function line({ name, ok, found, remedy }: Checked): string {

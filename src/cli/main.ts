@@ -1,5 +1,6 @@
 #!/usr/bin/env -S node --max-opt=2 --max-semi-space-size=2 --max-old-space-size=96
 import 'reflect-metadata';
+import type { ConfigError } from '../ground/config/config.js';
 import { nearestGateway } from './nearest-gateway.js';
 import { EXIT, Output } from './output.js';
 import { runProgram } from './program.js';
@@ -11,9 +12,5 @@ process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   console.error(`Standard output can't be written: ${message}`);
   process.exit(EXIT.refused);
 });
-try {
-  process.exitCode = await runProgram(await nearestGateway(process.cwd()), process.argv.slice(2), output);
-} catch (error) {
-  output.fail('invalid_configuration', (error as Error).message);
-  process.exitCode = EXIT.usage;
-}
+const gateway = await nearestGateway(process.cwd()).catch((error: ConfigError) => error);
+process.exitCode = await runProgram(gateway, process.argv.slice(2), output);

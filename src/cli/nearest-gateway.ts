@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Gateway } from '../app/gateway.js';
 import { ConfigError } from '../ground/config/config.js';
 import { jsonIn } from '../ground/kernel/json.js';
+import { importOwn } from '../ground/own-files/own-file.js';
 
 const USUAL_FILES = ['gateway.ts', 'gateway.js'];
 
@@ -17,12 +17,9 @@ export const NO_GATEWAY =
 export async function nearestGateway(folder: string): Promise<Gateway | null> {
   const file = gatewayFile(folder);
   if (file === null) return null;
-  const { default: gateway } = await import(pathToFileURL(file).href).catch((error) => {
-    const isNewer = error.code === 'ERR_UNKNOWN_FILE_EXTENSION';
-    const remedy = isNewer ? ' Compile it to JavaScript, or use Node 22.18 or later.' : '';
-    throw new ConfigError(`The gateway ${file} could not be loaded: ${error.message}.${remedy}`);
-  });
-  if (!Array.isArray(gateway?.nouns)) {
+  const { default: exported } = await importOwn('The gateway', file);
+  const gateway = exported as Gateway | undefined;
+  if (gateway === undefined || !Array.isArray(gateway.nouns)) {
     throw new ConfigError(
       `${file} has no gateway. Its last line must be: export default createGateway({ … })`,
     );

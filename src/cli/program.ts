@@ -21,16 +21,17 @@ import { databaseProblem } from './session.js';
 import { typesCommand } from './types/types.command.js';
 
 /**
- * Runs the command of `args`, the words after `petstore`, and returns its exit code. Without a gateway there is only the
- * command for clients of one.
+ * Runs the command of `args`, the words after `petstore`, and returns its exit code. Without a gateway, or with one that
+ * cannot be loaded, there are only the commands that need none.
  */
 export async function runProgram(
-  gateway: Gateway | null,
+  found: Gateway | ConfigError | null,
   args: readonly string[],
   output: Output,
   stdin: Readable = process.stdin,
 ): Promise<number> {
   let usageProblem = '';
+  const gateway = found instanceof ConfigError ? null : found;
   const program = new Command('petstore')
     .description(
       `Manage ${gateway?.name ?? 'a gateway'}: projects, API keys, custom domains, imports and its database.`,
@@ -51,7 +52,8 @@ export async function runProgram(
     .exitOverride()
     .showHelpAfterError('Add --help for the usage and examples.');
   if (gateway) gatewayCommands(program, gateway, output, stdin);
-  else withoutGateway(program);
+  else withoutGateway(program, found instanceof ConfigError ? found : new ConfigError(NO_GATEWAY));
+  if (found) doctorCommand(program, found, output);
   newCommand(program, output);
   startCommand(program, output);
   devCommand(program, output);
@@ -105,17 +107,16 @@ Exit code: 0 done, 1 refused or failed, 2 wrong usage or configuration.`,
   backupCommand(program, gateway, output);
   copyCommand(program, gateway, output);
   migrateCommand(program, gateway, output);
-  doctorCommand(program, gateway, output);
 }
 
-/** Any other words than those of `types` are answered by what is missing. */
-function withoutGateway(program: Command): void {
+/** Any other words than those of `new` and `types` are answered by what is missing. */
+function withoutGateway(program: Command, problem: ConfigError): void {
   program
     .argument('[words...]')
     .usage('[options] new <folder> | types <source>')
     .allowUnknownOption()
-    .addHelpText('after', `\n${NO_GATEWAY}`)
+    .addHelpText('after', `\n${problem.message}`)
     .action(() => {
-      throw new ConfigError(NO_GATEWAY);
+      throw problem;
     });
 }

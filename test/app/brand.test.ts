@@ -1,9 +1,9 @@
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createGateway } from '../../src/app/gateway.js';
-import { toys } from '../support/nouns/toys.js';
 import { GATEWAY } from '../support/gateway/tested-gateway.js';
 import { graphql, rest } from '../support/http/client.js';
+import { toys } from '../support/nouns/toys.js';
 import { freePort } from '../support/servers/daemon.js';
 import { startApp, TEST_ACTOR, type TestApp } from '../support/start-app.js';
 

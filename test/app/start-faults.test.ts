@@ -43,7 +43,7 @@ await runGateway(createGateway({ name: 'Acme', nouns: [books], migrations: ${CAL
   const gateway = spawnGateway({ env: { DATABASE_URL: 'sqlite::memory:' }, main });
   expect((await gateway.ended).code).toBe(2);
   expect(gateway.output()).toMatch(
-    /^The gateway Acme could not be loaded: [^\n]*1795000000000-broken\.js: [^\n]+\n$/,
+    /^The migration \S*1795000000000-broken\.js could not be loaded: [^\n]+\n$/,
   );
 });
 

@@ -59,7 +59,7 @@ test('Gateway-10: without a gateway one sentence says what to do, and types stil
 test('Gateway-11: a file that is no gateway, or cannot be loaded, is refused in one line that names it', async () => {
   const of = (text: string) => ({ 'package.json': '{"type":"module"}', 'gateway.js': text });
   const [other, broken, refused, missing] = await Promise.all([
-    runBelow(of('export default 42;\n'), '--version'),
+    runBelow(of('export default 42;\n'), 'projects', 'list'),
     runBelow(of('export default (;\n'), 'projects', 'list', '--json'),
     runBelow(of(gateway('')), 'projects', 'list'),
     runBelow({ 'package.json': '{"petstore":{"gateway":"gone.js"}}' }, 'projects', 'list'),

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { toysClient } from '../support/client/toys-client.js';
 import { scriptedServer } from '../support/client/scripted-server.js';
+import { toysClient } from '../support/client/toys-client.js';
 
 test.each(['petstore', 'acme-books', 'changes'])(
   'Client-26: the cursor of a list is found in the header of any gateway, such as %s-changes-cursor',

@@ -15,6 +15,7 @@ const ONE_GRAPHQL = '^16';
 
 interface Manifest {
   readonly name?: string;
+  readonly scripts?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly overrides?: Readonly<Record<string, unknown>>;
 }
@@ -25,14 +26,18 @@ interface Manifest {
  */
 export function newFiles(folder: string, existing: Manifest, isTypeScript: boolean): NewFile[] {
   const ext = isTypeScript ? 'ts' : 'js';
-  const name = existing.name ?? folder.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
-  const title = name.split('-').map(capitalized).join(' ');
+  const words = (existing.name ?? folder).toLowerCase().match(/[a-z0-9]+/g) ?? ['gateway'];
+  const title = words.map(capitalized).join(' ');
+  const { test, ...scripts } = existing.scripts ?? {};
+  // `npm init` writes a test that fails.
+  const tests =
+    test === undefined || /no test specified/.test(test) ? `node --test gateway.test.${ext}` : test;
   const manifest = {
     ...existing,
-    name,
+    name: existing.name ?? words.join('-'),
     private: true,
     type: 'module',
-    scripts: { start: 'petstore start', dev: 'petstore dev', test: `node --test gateway.test.${ext}` },
+    scripts: { start: 'petstore start', dev: 'petstore dev', test: tests, ...scripts },
     dependencies: { [PACKAGE]: `^${version()}`, ...existing.dependencies },
     overrides: { graphql: ONE_GRAPHQL, ...existing.overrides },
   };

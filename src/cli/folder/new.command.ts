@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { ConfigError } from '../../ground/config/config.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import { jsonIn } from '../../ground/kernel/json.js';
+import { runsTypeScript } from '../../ground/own-files/typescript.js';
 import type { Output } from '../output.js';
 import { MANIFEST, newFiles } from './new-files.js';
 
@@ -21,14 +22,21 @@ export function newCommand(program: Command, output: Output): void {
         throw new AppError('conflict', `${join(folder, taken.path)} exists already. Nothing was written.`);
       }
       for (const { path, text } of files) {
-        await mkdir(dirname(join(root, path)), { recursive: true });
-        await writeFile(join(root, path), text);
+        await write(join(root, path), text).catch(({ message }: Error) => {
+          throw new AppError('invalid_request', `${join(folder, path)} can't be written: ${message}.`);
+        });
       }
       const paths = files.map(({ path }) => path);
-      const enter = root === process.cwd() ? '' : `cd ${folder} && `;
+      const enter =
+        root === process.cwd() ? '' : `cd ${/^[\w./-]+$/.test(folder) ? folder : `"${folder}"`} && `;
       const text = `Wrote ${paths.join(', ')}.\nNext: ${enter}npm install && npm start`;
       output.result({ folder: root, files: paths }, text);
     });
+}
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
 }
 
 /** The manifest that `npm install` of this package has written; {} = none. */
@@ -36,11 +44,6 @@ async function manifestIn(root: string): Promise<object> {
   const path = join(root, MANIFEST);
   if (!existsSync(path)) return {};
   const manifest = jsonIn(await readFile(path, 'utf8'));
-  if (typeof manifest === 'object' && manifest !== null) return manifest;
-  throw new ConfigError(`${path} is not valid JSON.`);
-}
-
-/** Node 22.18 and later remove the types themselves. */
-function runsTypeScript(): boolean {
-  return Boolean((process.features as { typescript?: unknown }).typescript);
+  if (typeof manifest === 'object' && manifest !== null && !Array.isArray(manifest)) return manifest;
+  throw new ConfigError(`${path} is no JSON object.`);
 }

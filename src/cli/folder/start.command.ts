@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { watch } from 'node:fs';
+import { type FSWatcher, readdirSync, watch } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { gatewayFile } from '../nearest-gateway.js';
 import type { Output } from '../output.js';
 
 const RUN = fileURLToPath(new URL('./run.js', import.meta.url));
@@ -43,8 +45,7 @@ export function devCommand(program: Command, output: Output): void {
       };
       let isEnding = false;
       let settling: NodeJS.Timeout | undefined;
-      const changes = watch('.', { recursive: true }, (_, name) => {
-        if (name === null || !WATCHED.test(name) || UNWATCHED.test(name)) return;
+      const changes = new Changes(dirname(gatewayFile('') ?? resolve('package.json')), () => {
         clearTimeout(settling);
         settling = setTimeout(() => {
           restarts = restarts.then(restart);
@@ -58,10 +59,54 @@ export function devCommand(program: Command, output: Output): void {
           child.kill(signal);
         });
       }
-      await once(changes, 'close');
+      await changes.closed;
       await restarts;
       output.exitCode = await exitOf(child);
     });
+}
+
+/** The author's files. The packages beside them are thousands of files, and each would be watched. */
+class Changes {
+  private readonly watchers = new Map<string, FSWatcher>();
+  private end = () => {};
+  readonly closed = new Promise<void>((resolve) => {
+    this.end = resolve;
+  });
+
+  constructor(
+    private readonly folder: string,
+    private readonly onChange: () => void,
+  ) {
+    this.watch('', false);
+    this.watchFolders();
+  }
+
+  close(): void {
+    for (const watcher of this.watchers.values()) watcher.close();
+    this.end();
+  }
+
+  private watchFolders(): void {
+    for (const entry of readdirSync(this.folder, { withFileTypes: true })) {
+      if (entry.isDirectory() && !UNWATCHED.test(entry.name)) this.watch(entry.name, true);
+    }
+  }
+
+  private watch(name: string, recursive: boolean): void {
+    if (this.watchers.has(name)) return;
+    const watcher = watch(join(this.folder, name), { recursive }, (_, changed) => {
+      // It can be a new folder.
+      if (name === '') this.watchFolders();
+      if (changed === null || !WATCHED.test(changed) || UNWATCHED.test(changed)) return;
+      this.onChange();
+    });
+    // The folder is gone.
+    watcher.on('error', () => {
+      watcher.close();
+      this.watchers.delete(name);
+    });
+    this.watchers.set(name, watcher);
+  }
 }
 
 function runGateway(): ChildProcess {

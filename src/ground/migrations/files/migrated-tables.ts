@@ -29,15 +29,16 @@ export async function differences(
 export async function requireMigrations(schema: DatabaseSchema): Promise<void> {
   const [first] = await differences(schema);
   if (!first) return;
-  const { table, columns, changes } = first;
-  const what =
-    changes === null
-      ? `The table ${table.name} has no migration`
-      : `The definition of ${table.name} and its migrations differ in ${columns.map(fieldName).join(', ') || 'indexes'}`;
-  throw new AppError(
-    'conflict',
-    `${what}. Run \`petstore migrate --write\`, and read the file that it writes.`,
-  );
+  throw new AppError('conflict', `${differenceIn(first)}. ${WRITE}.`);
+}
+
+export const WRITE = 'Run `petstore migrate --write`, and read the file that it writes';
+
+/** Which table and fields differ. */
+export function differenceIn({ table, columns, changes }: TableDifference): string {
+  if (changes === null) return `The table ${table.name} has no migration`;
+  const fields = columns.map(fieldName).join(', ') || 'indexes';
+  return `The definition of ${table.name} and its migrations differ in ${fields}`;
 }
 
 export async function migratedTables(
