@@ -1,8 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '../eventually.js';
 
@@ -53,12 +53,26 @@ export class OwnFolder {
     private readonly env: NodeJS.ProcessEnv,
   ) {}
 
-  static async create(): Promise<OwnFolder> {
+  /** With these settings. */
+  static async create(settings: Record<string, string> = {}): Promise<OwnFolder> {
     const path = await mkdtemp(join(tmpdir(), 'petstore-own-'));
     // Otherwise npm takes a folder above for the one of the project.
     await writeFile(join(path, 'package.json'), '{ "name": "acme-books" }');
     const { DATABASE_URL: _, REDIS_URL: __, ...env } = process.env;
-    return new OwnFolder(path, env);
+    return new OwnFolder(path, { ...env, ...settings });
+  }
+
+  /** A copy of a folder of this repository, whose package is this repository as it is built. */
+  static async copyOf(folder: string): Promise<OwnFolder> {
+    const own = await OwnFolder.create();
+    await cp(folder, own.path, { recursive: true });
+    const packages = join(own.path, 'node_modules');
+    await mkdir(join(packages, '.bin'), { recursive: true });
+    await symlink(resolve('.'), join(packages, 'petstore-gateway'));
+    await symlink(resolve('node_modules/typescript'), join(packages, 'typescript'));
+    const program = `#!/bin/sh\nexec '${process.execPath}' '${resolve('dist/src/cli/main.js')}' "$@"\n`;
+    await writeFile(join(packages, '.bin', 'petstore'), program, { mode: 0o755 });
+    return own;
   }
 
   async install({ file }: Packed): Promise<void> {
