@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startBrowser } from '../support/browser.js';
+import { createTestDatabase, sharedDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
 import { OwnFolder, type Packed, pack, withVersion } from '../support/package/own-folder.js';
 
@@ -131,6 +133,43 @@ test('Package-3: a field more is one line, and the migration that a command writ
   await own.petstore('migrate', '--write', '--allow-loss');
   const running = await own.start();
   expect(await running.stop()).toBe(0);
+});
+
+test('Package-9: the same folder runs on MySQL: both APIs, files by the command line, and its dashboard in a browser', async () => {
+  const database = await createTestDatabase(sharedDatabase());
+  const onMysql = own.with({ DATABASE_URL: database.url });
+  const running = await onMysql.start();
+  const { url } = running;
+  const browser = await startBrowser();
+  try {
+    await onMysql.petstore('projects', 'create', 'shop');
+    const { key: apiKey } = JSON.parse(await onMysql.petstore('keys', 'create', 'shop', '--json'));
+    await own.write('rows.csv', `title,priceCents,state\nEmma ☃,9007199254740993,active\nrex,1,draft\n`);
+    await onMysql.petstore('books', 'import', 'shop', 'rows.csv');
+    await onMysql.petstore('books', 'export', 'shop', 'rows-again.csv');
+    expect(await own.read('rows-again.csv')).toMatch(/Emma ☃.*9007199254740993/);
+    expect((await ask(`${url}/v1/books?state=active`, apiKey)).body).toHaveLength(1);
+    const query = '{ books(titleStartsWith: "Emma") { nodes { title priceCents } } bookCount }';
+    expect((await ask(`${url}/graphql`, apiKey, { query })).body).toEqual({
+      data: { books: { nodes: [{ title: 'Emma ☃', priceCents: '9007199254740993' }] }, bookCount: 2 },
+    });
+    expect(JSON.parse(await onMysql.petstore('migrate', '--plan', '--json'))).toEqual({ pending: [] });
+
+    const page = await browser.newPage();
+    const faults: string[] = [];
+    page.on('pageerror', ({ message }) => faults.push(message));
+    await page.goto(`${url}/dashboard`);
+    await page.getByLabel('API key').fill(apiKey ?? '');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('link', { name: 'Books', exact: true }).click();
+    await page.getByText('Emma ☃').waitFor();
+    expect(await page.title()).toMatch(/^Books/);
+    expect(faults).toEqual([]);
+  } finally {
+    await browser.close();
+    await running.stop();
+    await database.remove();
+  }
 });
 
 test('Package-4: the test of a new folder passes, and dev starts the gateway again after each change', async () => {

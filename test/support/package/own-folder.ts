@@ -53,13 +53,12 @@ export class OwnFolder {
     private readonly env: NodeJS.ProcessEnv,
   ) {}
 
-  /** With these settings. */
-  static async create(settings: Record<string, string> = {}): Promise<OwnFolder> {
+  static async create(): Promise<OwnFolder> {
     const path = await mkdtemp(join(tmpdir(), 'petstore-own-'));
     // Otherwise npm takes a folder above for the one of the project.
     await writeFile(join(path, 'package.json'), '{ "name": "acme-books" }');
     const { DATABASE_URL: _, REDIS_URL: __, ...env } = process.env;
-    return new OwnFolder(path, { ...env, ...settings });
+    return new OwnFolder(path, env);
   }
 
   /** A copy of a folder of this repository, whose package is this repository as it is built. */
@@ -73,6 +72,11 @@ export class OwnFolder {
     const program = `#!/bin/sh\nexec '${process.execPath}' '${resolve('dist/src/cli/main.js')}' "$@"\n`;
     await writeFile(join(packages, '.bin', 'petstore'), program, { mode: 0o755 });
     return own;
+  }
+
+  /** The same folder with these settings. */
+  with(settings: Record<string, string>): OwnFolder {
+    return new OwnFolder(this.path, { ...this.env, ...settings });
   }
 
   async install({ file }: Packed): Promise<void> {
