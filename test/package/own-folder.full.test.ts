@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startBrowser } from '../support/browser.js';
 import { createTestDatabase, sharedDatabase } from '../support/databases.js';
@@ -24,13 +26,25 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 test('Package-1: the packed file has what runs, with its types, and neither sources nor tests', () => {
   expect(packed.sizeBytes).toBeLessThan(MOST_BYTES);
   expect(packed.paths).toEqual(
-    expect.arrayContaining(['dist/src/index.js', 'dist/src/index.d.ts', 'dist/client/client.js']),
+    expect.arrayContaining([
+      'dist/src/index.js',
+      'dist/src/index.d.ts',
+      'dist/client/client.js',
+      'docs/settings.md',
+    ]),
   );
   expect(
     packed.paths.filter((path) =>
       /\.map$|^dist.*(?<!\.d)\.ts$|^(src|test)\/|^dist\/(test|bench)|built-from/.test(path),
     ),
   ).toEqual([]);
+});
+
+test('Package-10: npm publish is refused outside a release', async () => {
+  const publish = promisify(execFile)('npm', ['publish', '--dry-run'], {
+    env: { ...process.env, RELEASE: '' },
+  });
+  await expect(publish).rejects.toThrow('Follow the steps of a release in CONTRIBUTING.md.');
 });
 
 interface Answer {
