@@ -122,7 +122,7 @@ async function writeFiles(
   output.result({ written }, text);
 }
 
-/** One more value of `--rename`. Throws `InvalidArgumentError`. */
+/** Adds a value of `--rename`. Throws `InvalidArgumentError`. */
 function renames(value: string, before: Rename[] = []): Rename[] {
   const [, table, from, to] = /^(\w+)\.(\w+)=(\w+)$/.exec(value)?.map(inSnakeCase) ?? [];
   if (!table || !from || !to) throw new InvalidArgumentError('Write it as books.title=name.');

@@ -37,7 +37,7 @@ interface NounDefinition<F extends Fields> extends NounWords {
   readonly migrations?: () => Promise<DatabaseSchema['migrations']>;
   /** Created in the demo project. */
   readonly demo?: readonly NewOf<F>[];
-  /** What reads one record by its id, beside lists: `own` = its own part, false = nothing. */
+  /** Reading one record by its id: `own` = the own part does it, false = nothing does. */
   readonly get?: 'own' | false;
   /** Loads what it has beside that which follows from its fields. */
   readonly own?: () => Promise<OwnParts>;

@@ -83,7 +83,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const refused = (field: string, example: string) =>
       expect(migrate(target, schema)).rejects.toMatchObject({
         code: 'conflict',
-        message: `The migration ${schema.migrations[1]?.name} was not applied. ${field} of books is unique now, and 1 of its values are in several records, such as "${example}". Change or delete all but one record of each value, then run \`petstore migrate\` again. Nothing was changed.`,
+        message: `The migration ${schema.migrations[1]?.name} was not applied. ${field} of books is unique now, and several records have the same value. Such values: 1, for example "${example}". Change or delete all but one record of each value, then run \`petstore migrate\` again. Nothing was changed.`,
       });
     await refused('isbn', '9780142437247');
     await query("UPDATE books SET isbn = '2' WHERE id = 2");

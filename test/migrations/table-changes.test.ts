@@ -116,7 +116,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
           return;
         const schema = await schemaOf(from, to);
         const { migrations } = schema;
-        // What they declare is what they make.
+        // The migrations make what they declare.
         const ran = (await migratedTables(schema, ['books'])).get('books');
         expect(differenceOf(declaredTables(schema)?.get('books'), to)).toBeNull();
         expect(differenceOf(ran, to)).toBeNull();

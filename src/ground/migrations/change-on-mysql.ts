@@ -17,7 +17,7 @@ export async function changeOnMysql(
 
 /**
  * Makes the values fit their new columns, and then works. MySQL commits the values before it changes a table, so their rows are
- * copied before: if the work fails, or the process dies and this runs again, they get their values back.
+ * copied before. If the work fails, the rows get their values back; if the process dies, the next run does it.
  */
 async function withFittedValues(
   runner: QueryRunner,

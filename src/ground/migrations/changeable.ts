@@ -80,6 +80,6 @@ async function requireUnique(
     'conflict',
     isAdded
       ? `${unique} of ${table.name} is required and unique, and the records have no values for it. Delete them first, or restore a backup. ${UNCHANGED}`
-      : `${unique} of ${table.name} is unique now, and ${count} of its values are in several records, such as ${JSON.stringify(String(example))}. Change or delete all but one record of each value, then run \`petstore migrate\` again. ${UNCHANGED}`,
+      : `${unique} of ${table.name} is unique now, and several records have the same value. Such values: ${count}, for example ${JSON.stringify(String(example))}. Change or delete all but one record of each value, then run \`petstore migrate\` again. ${UNCHANGED}`,
   );
 }

@@ -101,7 +101,7 @@ export function differenceOf(
     : { table, changes, columns: [...columns], losses, problems, hints };
 }
 
-/** What `--revert` makes of a column that was dropped. */
+/** The effect of `--revert` on a column that was dropped. */
 function undone(
   { indices }: Table,
   { name, type, isNullable, default: byDefault }: TableColumnOptions,
