@@ -62,7 +62,7 @@ test("Reference-16: on a project's host each page shows the project's name and t
   for (const [path, title] of [
     ['/', 'Zoë & Söhne · API reference'],
     ['/v1/docs/authentication', 'Authentication · Zoë & Söhne · API reference'],
-    ['/v1/docs/createToy', 'Add an animal · Zoë & Söhne · API reference'],
+    ['/v1/docs/createToy', 'Add a toy · Zoë & Söhne · API reference'],
     ['/graphiql', 'GraphiQL · Zoë & Söhne'],
     ['/nothing', 'Not found · Zoë & Söhne'],
   ] as const) {

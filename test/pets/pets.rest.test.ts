@@ -20,28 +20,10 @@ onAnyDatabase(
       rest(app().url, '/v1/pets', { method: 'POST', token, body, headers });
 
     describe('createPet', () => {
-      test('createPet-1: answers 201 with the pet, its id and Location', async () => {
-        const made = await post({ name: 'Rex', categoryId: 3, status: 'sold' });
-        expect(made.status).toBe(201);
-        expect(made.body).toEqual({ id: expect.any(Number), name: 'Rex', categoryId: 3, status: 'sold' });
-        expect(made.headers.get('location')).toBe(`${app().url}/v1/pets/${made.body.id}`);
-        const found = await get(`/v1/pets/${made.body.id}`);
-        expect(found.text).toBe(made.text);
-      });
-
       test('createPet-2: the answer has no status if none was given', async () => {
         const { body } = await post({ name: 'Rex', categoryId: 3 });
         expect(Object.keys(body)).toEqual(['id', 'name', 'categoryId']);
       });
-
-      test.each(['9223372036854775807', '-9223372036854775808', '9007199254740993', '0', '-1'])(
-        'createPet-3: the category %s comes back digit for digit',
-        async (digits) => {
-          const made = await post(`{"name":"Rex","categoryId":${digits}}`);
-          expect(made.text).toContain(`"categoryId":${digits}}`);
-          expect((await get(`/v1/pets/${made.body.id}`)).text).toBe(made.text);
-        },
-      );
 
       test.each(['😀🐕‍🦺𠮷', 'e\u0301', 'Ünïcödé', '‮rtl', '"quotes" \\ and\nlines', '𝒳'.repeat(255)])(
         'createPet-4: the name %j is stored exactly',
@@ -95,16 +77,6 @@ onAnyDatabase(
         expect(named.sort()).toEqual([...fields].sort());
       });
 
-      test('createPet-6: unknown fields are ignored, inherited ones included', async () => {
-        const made = await post(
-          '{"name":"Rex","categoryId":1,"id":5,"projectId":6,"__proto__":{"status":"sold"},"constructor":1}',
-        );
-        expect(made.status).toBe(201);
-        expect(made.body).toEqual({ id: expect.any(Number), name: 'Rex', categoryId: 1 });
-        const inherited = await post('{"__proto__":{"name":"Rex","categoryId":1}}');
-        expect(inherited.status).toBe(400);
-      });
-
       test('createPet-7: another media type is refused with 415, more than 100 KB with 413', async () => {
         const body = '{"name":"Rex","categoryId":1}';
         for (const type of ['text/plain', 'application/xml', 'application/json; charset=utf-16']) {
@@ -128,11 +100,6 @@ onAnyDatabase(
           const { body } = await post({ name: `Pet ${index}`, categoryId: 1, status }, {}, owner.token);
           ids.push(body.id);
         }
-      });
-
-      test('listPets-1: the default is an array of 20, oldest first', async () => {
-        const { body } = await list('');
-        expect(body.map(({ id }: { id: number }) => id)).toEqual(ids.slice(0, 20));
       });
 
       test('listPets-10: the answer names unknown query parameters, also from memory, as 304 and to HEAD', async () => {

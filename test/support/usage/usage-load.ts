@@ -33,7 +33,7 @@ const REST: readonly Operation[] = [
 
 const UNNAMED: readonly Operation[] = [
   graphqlOperation('toys', '{ toys(first: 1) { nodes { id } } }'),
-  graphqlOperation('toys,project', '{ project { slug } toys(first: 1) { nodes { id } } }'),
+  graphqlOperation('project,toys', '{ project { slug } toys(first: 1) { nodes { id } } }'),
   graphqlOperation('other', '{ nothing }'),
 ];
 
