@@ -102,7 +102,8 @@ export function openApiDocument(
         RateLimit: rateLimitSchema,
         Error: errorSchema(responses.noun),
       },
-      headers: responses.headers,
+      // Only now all responses are made.
+      headers: responses.namedHeaders,
     },
   });
 }

@@ -150,7 +150,8 @@ const EVERY_RESPONSE = [
 
 /** The responses of operations, with examples of the nouns, and of the first one where that is enough. */
 export class Responses {
-  readonly headers: Record<string, Header>;
+  private readonly headers: Record<string, Header>;
+  private readonly named = new Set<string>();
 
   constructor(
     readonly noun: NounDescription,
@@ -161,9 +162,18 @@ export class Responses {
     this.headers = headersOf(noun, names);
   }
 
+  /** The headers that the responses made so far name. */
+  get namedHeaders(): Record<string, Header> {
+    return Object.fromEntries(Object.entries(this.headers).filter(([name]) => this.named.has(name)));
+  }
+
   /** A response without an error. `names` are its headers beside those of every response; without a schema it has no body. */
   of(description: string, names: readonly string[], schema?: string): object {
-    return { description, headers: this.named(names), ...(schema ? { content: this.json(schema) } : {}) };
+    return {
+      description,
+      headers: this.references(names),
+      ...(schema ? { content: this.json(schema) } : {}),
+    };
   }
 
   /** A body of a schema, with examples. */
@@ -188,7 +198,7 @@ export class Responses {
           {
             description: ofStatus.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join('\n\n'),
             headers: {
-              ...this.named([...names, ...errorHeaderNames(status, codes, this.names)]),
+              ...this.references([...names, ...errorHeaderNames(status, codes, this.names)]),
               ...(status === 429 ? this.withExamples(REFUSED_BY_ADDRESS[operationId] ?? REFUSED) : {}),
             },
             content: { 'application/json': { schema: reference('Error'), examples } },
@@ -199,10 +209,11 @@ export class Responses {
   }
 
   /** The headers of every response and those of `names`, as references. Throws for a header without a description. */
-  private named(names: readonly string[]): object {
+  private references(names: readonly string[]): object {
     const all = [...EVERY_RESPONSE, ...names];
     const unknown = all.filter((name) => !Object.hasOwn(this.headers, name));
     if (unknown.length > 0) throw new Error(`no description of the headers ${unknown.join(', ')}`);
+    for (const name of all) this.named.add(name);
     return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
   }
 
