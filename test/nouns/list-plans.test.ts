@@ -43,19 +43,19 @@ function valuesOf({ kind, options }: ModelField): FilterValue[] {
 }
 
 /** Every combination of values of the filters, a prefix, an order and a page. */
-function listsOf({ wholes, starts }: NounModel): NounListRequest[] {
+function listsOf({ wholeFilters, startFilters }: NounModel): NounListRequest[] {
   let combinations: (FilterValue | null)[][] = [[]];
-  for (const { field } of wholes)
+  for (const { field } of wholeFilters)
     combinations = combinations.flatMap((values) =>
       [null, ...valuesOf(field)].map((value) => [...values, value]),
     );
-  const prefixes = starts.flatMap((filter) => PREFIXES.map((prefix) => ({ filter, prefix })));
+  const prefixes = startFilters.flatMap((filter) => PREFIXES.map((prefix) => ({ filter, prefix })));
   return combinations.flatMap((values) =>
     [null, ...prefixes].flatMap((start) =>
       (['OLDEST', 'NEWEST'] as const).flatMap((orderBy) => {
         const text = start === null ? '' : POSITIONS[start.prefix];
         return [null, ROWS / 2, orderBy === 'OLDEST' ? ROWS - 5 : 5].map((id) => ({
-          ...{ wholes: values, start, ids: null, orderBy, pageSize: PAGE_SIZE },
+          ...{ wholeValues: values, start, ids: null, orderBy, pageSize: PAGE_SIZE },
           after: id === null ? null : { id: BigInt(id), text },
         }));
       }),
@@ -64,9 +64,9 @@ function listsOf({ wholes, starts }: NounModel): NounListRequest[] {
 }
 
 /** The filters of the list; `start` is the text that orders it. */
-const filtersOf = ({ wholes, starts }: NounModel, list: NounListRequest) => ({
-  fields: wholes.flatMap(({ field }, at) => (list.wholes[at] === null ? [] : [field])),
-  start: list.start && (starts[0] as (typeof starts)[0]).field,
+const filtersOf = ({ wholeFilters, startFilters }: NounModel, list: NounListRequest) => ({
+  fields: wholeFilters.flatMap(({ field }, at) => (list.wholeValues[at] === null ? [] : [field])),
+  start: list.start && (startFilters[0] as (typeof startFilters)[0]).field,
 });
 
 /** SQLite's description of the one range that the list is. */
@@ -196,11 +196,11 @@ describe.each(databaseKinds())('on %s', (kind) => {
 
     test('RecordList-15: ids reads the rows of these ids alone', async () => {
       const ids = Array.from({ length: 10 }, (_, at) => BigInt(1 + at * 7));
-      const wholes = model.wholes.map(({ field }) =>
+      const wholeValues = model.wholeFilters.map(({ field }) =>
         field.kind.choices ? (valuesOf(field)[1] ?? null) : null,
       );
       const list: NounListRequest = {
-        ...{ wholes, start: null, ids, orderBy: 'OLDEST' },
+        ...{ wholeValues, start: null, ids, orderBy: 'OLDEST' },
         pageSize: PAGE_SIZE,
         after: null,
       };

@@ -14,9 +14,9 @@ export interface NounModel {
   readonly table: string;
   readonly fields: readonly ModelField[];
   /** Lists of one value of a field, for both APIs. */
-  readonly wholes: readonly ModelFilter[];
+  readonly wholeFilters: readonly ModelFilter[];
   /** Lists of the texts that start alike, for GraphQL. */
-  readonly starts: readonly ModelFilter[];
+  readonly startFilters: readonly ModelFilter[];
   readonly checks: ((record: never) => FieldProblem[]) | null;
   readonly inputExamples: NounWords['inputExamples'];
 }
@@ -85,8 +85,8 @@ export function modelOf(
   if (words.changes && OF_CHANGES.includes(name))
     refuse('a change has a field of this name. Choose another.');
   const filtersBy = (match: FilterMatch) => modelled.filter(({ filter }) => filter === match);
-  const wholes = filtersBy('whole').map((field) => ({ argument: field.name, field }));
-  const starts = filtersBy('start').map((field) => ({ argument: `${field.name}StartsWith`, field }));
+  const wholeFilters = filtersBy('whole').map((field) => ({ argument: field.name, field }));
+  const startFilters = filtersBy('start').map((field) => ({ argument: `${field.name}StartsWith`, field }));
   const filters = modelled.flatMap(({ name: field, filter }) =>
     filter === null
       ? []
@@ -116,8 +116,8 @@ export function modelOf(
     page: capitalized(plural),
     table: inSnakeCase(plural),
     fields: modelled,
-    wholes,
-    starts,
+    wholeFilters,
+    startFilters,
     checks,
     inputExamples: words.inputExamples,
   };

@@ -28,9 +28,9 @@ type Given = Readonly<Record<string, unknown>>;
 
 /** The arguments of a noun's lists, counts and changes, and how they are read. Call it once for a noun. */
 export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, object>) {
-  const { description, starts, wholes } = model;
+  const { description, startFilters, wholeFilters } = model;
   const { singular, plural, type } = description;
-  const filters = [...wholes, ...starts];
+  const filters = [...wholeFilters, ...startFilters];
   const typeOf = ({ field }: ModelFilter) => fieldTypes.get(field.name) as object;
   const OrderEnum = orderEnum(model);
 
@@ -59,13 +59,13 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
     })
     orderBy?: ListOrder | null;
   }
-  for (const filter of wholes) {
+  for (const filter of wholeFilters) {
     addField(ListArgs, filter.argument, typeOf(filter), {
       nullable: true,
       description: wholeText(model, filter),
     });
   }
-  for (const filter of starts) {
+  for (const filter of startFilters) {
     addField(ListArgs, filter.argument, String, { nullable: true, description: startText(model, filter) });
   }
 
@@ -85,7 +85,7 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
     })
     after?: string | null;
   }
-  for (const filter of wholes) {
+  for (const filter of wholeFilters) {
     const description = `Only changes of ${plural} that have this ${inSentence(filter.field.label)}, or had it before the change.`;
     addField(FollowedArgs, filter.argument, typeOf(filter), { nullable: true, description });
   }
@@ -103,16 +103,16 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
   const problemsOf = validator(argumentsSchema(model));
   /** The arguments with the values that the rules know; undefined = not stated. */
   const parsed = (given: Given): Given => ({
-    ...Object.fromEntries(starts.map(({ argument }) => [argument, given[argument] ?? undefined])),
+    ...Object.fromEntries(startFilters.map(({ argument }) => [argument, given[argument] ?? undefined])),
     ...Object.fromEntries(
-      wholes.map(({ argument, field }) => [
+      wholeFilters.map(({ argument, field }) => [
         argument,
         field.kind.parse?.(given[argument]) ?? given[argument] ?? undefined,
       ]),
     ),
   });
-  const wholesOf = (values: Given) =>
-    wholes.map(({ argument }) => (values[argument] as FilterValue | undefined) ?? null);
+  const wholeValuesOf = (values: Given) =>
+    wholeFilters.map(({ argument }) => (values[argument] as FilterValue | undefined) ?? null);
 
   return {
     ListArgs,
@@ -124,7 +124,7 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
     listOf(given: Given): NounListRequest {
       const pageSize = (given.first as number | null | undefined) ?? PAGE_SIZE.default;
       const ids = given.ids as string[] | null | undefined;
-      const started = starts.filter(({ argument }) => typeof given[argument] === 'string');
+      const started = startFilters.filter(({ argument }) => typeof given[argument] === 'string');
       const [start] = started;
       const values = parsed(given);
       const problems = problemsOf({ first: pageSize, ids: ids ?? undefined, ...values });
@@ -132,7 +132,7 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
         problems.push({ field: started[1].argument, message: `cannot be combined with ${start?.argument}` });
       }
       const list = {
-        wholes: wholesOf(values),
+        wholeValues: wholeValuesOf(values),
         start: start ? { filter: start, prefix: given[start.argument] as string } : null,
         ids: ids ? identifiers(ids.slice(0, MAX_IDS)) : null,
         orderBy: (given.orderBy as ListOrder | null | undefined) ?? LIST_ORDERS[0],
@@ -154,13 +154,13 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
       const pageSize = (given.first as number | null | undefined) ?? MAX_PAGE_SIZE;
       const values = parsed(given);
       const problems = problemsOf({ first: pageSize, ...values });
-      const matches = matchesAll(model, wholesOf(values));
+      const matches = matchesAll(model, wholeValuesOf(values));
       if (problems.length > 0) throw invalidRequest(problems);
       return { after: (given.after as string | null | undefined) ?? null, field: 'after', pageSize, matches };
     },
   };
 
-  function orderEnum({ starts: [start, ...others] }: NounModel) {
+  function orderEnum({ startFilters: [start, ...others] }: NounModel) {
     const name = start && others.length === 0 ? inSentence(start.field.label) : 'the text';
     const byStart = start
       ? [`, or by ${name} if the list is filtered by ${name}`, `With \`${start.argument}\`: by ${name} from`]
@@ -178,7 +178,7 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
 }
 
 /** The beginning of a text: unlike a text it may be only blanks. */
-function argumentsSchema({ description, starts, wholes }: NounModel): ObjectSchema {
+function argumentsSchema({ description, startFilters, wholeFilters }: NounModel): ObjectSchema {
   const beginning = ({ argument, field }: ModelFilter) => {
     const { length: maxLength } = field.kind.column;
     return [
@@ -190,16 +190,16 @@ function argumentsSchema({ description, starts, wholes }: NounModel): ObjectSche
     type: 'object',
     properties: {
       first: pageSizeSchema(description.plural),
-      ...Object.fromEntries(starts.map(beginning)),
-      ...Object.fromEntries(wholes.map(({ argument, field }) => [argument, field.kind.schema])),
+      ...Object.fromEntries(startFilters.map(beginning)),
+      ...Object.fromEntries(wholeFilters.map(({ argument, field }) => [argument, field.kind.schema])),
       ids: { type: 'array', maxItems: MAX_IDS, rule: `must be at most ${MAX_IDS} identifiers` },
     },
   };
 }
 
-function afterText({ description, starts, wholes }: NounModel): string {
-  const others = [...starts.map(({ argument }) => `\`${argument}\``), '`ids`'];
-  const shared = wholes.map(({ argument }) => `\`${argument}\``);
+function afterText({ description, startFilters, wholeFilters }: NounModel): string {
+  const others = [...startFilters.map(({ argument }) => `\`${argument}\``), '`ids`'];
+  const shared = wholeFilters.map(({ argument }) => `\`${argument}\``);
   const sharing =
     shared.length === 0
       ? ''

@@ -33,7 +33,7 @@ const MAX_COUNT = 100_000;
 
 /** The resolver of a noun, and the type of its records for resolvers beside it. Call it once for a noun. */
 export function nounResolver(model: NounModel, hasGet: boolean) {
-  const { description, page, fields, wholes, starts } = model;
+  const { description, page, fields, wholeFilters, startFilters } = model;
   const { singular, plural, type, withArticle, hasCount, hasChanges } = description;
   const types = nounTypes(model);
   const { RecordType, ConnectionType, DeletedType, NewInput, ChangesInput, changes, present } = types;
@@ -42,11 +42,11 @@ export function nounResolver(model: NounModel, hasGet: boolean) {
     types.fieldTypes,
   );
   const rules = rulesOf(model);
-  const orders = ['`orderBy`', ...starts.map(({ argument }) => `\`${argument}\``)].join(' or ');
+  const orders = ['`orderBy`', ...startFilters.map(({ argument }) => `\`${argument}\``)].join(' or ');
   const follow = hasChanges
     ? ` Follow \`${singular}Changes\` for new ${plural}: the last cursor does not find each one.`
     : '';
-  const filtered = wholes.map(({ argument }) => `\`${argument}\``).join(' or ');
+  const filtered = wholeFilters.map(({ argument }) => `\`${argument}\``).join(' or ');
   const rare = filtered ? `, so one with ${filtered} may have few or none while \`hasNextPage\` is true` : '';
   const anId = `The ${singular}'s identifier`;
   /** Null states nothing. */

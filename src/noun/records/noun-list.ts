@@ -13,7 +13,7 @@ export type FilterValue = string | bigint | number;
  */
 export interface NounList {
   /** The value of each whole filter, in the order of the model; null = any. */
-  readonly wholes: readonly (FilterValue | null)[];
+  readonly wholeValues: readonly (FilterValue | null)[];
   readonly start: { readonly filter: ModelFilter; readonly prefix: string } | null;
   /** At most `MAX_IDS`, each once, ascending. */
   readonly ids: readonly bigint[] | null;
@@ -41,8 +41,8 @@ export interface NounPage {
 }
 
 /** The list of all records, or of those with these values: oldest first, as both APIs have it. */
-export function oldestFirst(wholes: NounList['wholes']): NounList {
-  return { wholes, start: null, ids: null, orderBy: 'OLDEST' };
+export function oldestFirst(wholeValues: NounList['wholeValues']): NounList {
+  return { wholeValues, start: null, ids: null, orderBy: 'OLDEST' };
 }
 
 /** The index of the lists with these filters, by their columns; null = the primary key. */
@@ -51,9 +51,9 @@ export function indexOf(table: string, columns: readonly string[]): string | nul
 }
 
 /** Whether a record has each of these values; null = any. */
-export function matchesAll({ wholes }: NounModel, values: NounList['wholes']) {
+export function matchesAll({ wholeFilters }: NounModel, values: NounList['wholeValues']) {
   return (row: Readonly<Record<string, unknown>>): boolean =>
-    values.every((value, at) => value === null || row[wholes[at]?.field.name as string] === value);
+    values.every((value, at) => value === null || row[wholeFilters[at]?.field.name as string] === value);
 }
 
 /** The first page of these rows, which are in any order and perhaps more than the page has. */
@@ -66,7 +66,7 @@ export function pageOf(rows: ListedRow[], list: NounListRequest): Omit<NounPage,
 
 /** The rows that the list has behind its position. */
 export function matching(
-  { wholes }: NounModel,
+  { wholeFilters }: NounModel,
   rows: readonly ListedRow[],
   list: NounListRequest,
 ): ListedRow[] {
@@ -75,8 +75,8 @@ export function matching(
   const position = after && { id: String(after.id), ...(start && { [start.filter.field.name]: after.text }) };
   return rows.filter(
     (row) =>
-      list.wholes.every(
-        (value, at) => value === null || row[wholes[at]?.field.name as string] === String(value),
+      list.wholeValues.every(
+        (value, at) => value === null || row[wholeFilters[at]?.field.name as string] === String(value),
       ) &&
       (start === null || row[start.filter.field.name]?.startsWith(start.prefix)) &&
       (position === null || compare(row, position as ListedRow) > 0),
@@ -112,10 +112,10 @@ function byText(name: string): (a: ListedRow, b: ListedRow) => number {
  * other filter: clients of both APIs have stored them for years. D-109.
  */
 export class NounCursors extends KeysetCursors {
-  constructor({ description, starts }: NounModel, { wholes, start, ids, orderBy }: NounList) {
+  constructor({ description, startFilters }: NounModel, { wholeValues, start, ids, orderBy }: NounList) {
     const isShared = orderBy === 'OLDEST' && start === null && ids === null;
-    const prefixes = starts.map((filter) => (filter === start?.filter ? start.prefix : null));
-    const list = [orderBy, ...wholes.map(textOf), ...prefixes, ids?.map(String)];
+    const prefixes = startFilters.map((filter) => (filter === start?.filter ? start.prefix : null));
+    const list = [orderBy, ...wholeValues.map(textOf), ...prefixes, ids?.map(String)];
     super(description, isShared ? null : list, start?.prefix ?? null);
   }
 }

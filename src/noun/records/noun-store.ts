@@ -110,14 +110,14 @@ export class NounStore extends RecordTable<NounRow> {
   }
 
   private rangeOf(projectId: bigint, list: NounListRequest): SqlPart {
-    const { table, wholes } = this.model;
+    const { table, wholeFilters } = this.model;
     const { sql, values } = list.start === null ? behindId(list) : this.behindText(list, list.start);
     const filters: string[] = [];
     const filtered: unknown[] = [];
     const indexed: string[] = [];
     let unique: ModelField | null = null;
-    for (const [at, value] of list.wholes.entries()) {
-      const field = wholes[at]?.field;
+    for (const [at, value] of list.wholeValues.entries()) {
+      const field = wholeFilters[at]?.field;
       if (value === null || !field) continue;
       filters.push(`AND ${quoted(field)} = ? `);
       filtered.push(value);

@@ -56,13 +56,13 @@ interface Index {
 }
 
 /** Each list has an index: each combination of filters, with and without the start of a text. D-263. */
-function indexesOf({ table, fields, wholes, starts, description }: NounModel): Index[] {
+function indexesOf({ table, fields, wholeFilters, startFilters, description }: NounModel): Index[] {
   const uniques = fields.filter(({ options }) => options.unique === true);
   // A list of a unique value has one record at most, so its index needs nothing else.
-  const combined = wholes.map(({ field }) => field).filter((field) => !uniques.includes(field));
+  const combined = wholeFilters.map(({ field }) => field).filter((field) => !uniques.includes(field));
   const lists = subsetsOf(combined).flatMap((filters) => [
     { filters, start: null },
-    ...starts.map(({ field }) => ({ filters, start: field })),
+    ...startFilters.map(({ field }) => ({ filters, start: field })),
   ]);
   const ordered = lists
     .filter(({ filters, start }) => filters.length > 0 || start !== null)

@@ -16,7 +16,7 @@ type Properties = ObjectSchema['properties'];
  * needs the name of the header, shows them.
  */
 export function schemasOf(model: NounModel, changesCursor = '') {
-  const { description, fields, wholes } = model;
+  const { description, fields, wholeFilters } = model;
   const { singular, plural, withArticle } = description;
   const properties = propertiesOf(fields);
   const record = {
@@ -35,7 +35,7 @@ export function schemasOf(model: NounModel, changesCursor = '') {
   } as const;
   const filtersWith = (textOf: (field: ModelField) => string): Properties =>
     Object.fromEntries(
-      wholes.map(({ field }) => {
+      wholeFilters.map(({ field }) => {
         // Of a new record: a list without the filter has all records.
         const { default: _, ...property } = properties[field.name] as Properties[string];
         return [field.name, { ...property, description: textOf(field) }];

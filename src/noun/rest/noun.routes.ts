@@ -53,8 +53,8 @@ export function nounRoutes(
         config: { operationId: `list${model.page}`, dataOf: plural },
       },
       async (request, reply) => {
-        const { pageSize, wholes, query, problems } = listQuery(request.query, PAGE_SIZE.default);
-        const list = oldestFirst(wholes);
+        const { pageSize, wholeValues, query, problems } = listQuery(request.query, PAGE_SIZE.default);
+        const list = oldestFirst(wholeValues);
         const { cursor } = request.query;
         const after = cursor === undefined ? undefined : new NounCursors(model, list).decode(String(cursor));
         const { rule = '' } = schemas.listQuery.properties.cursor ?? {};
@@ -96,11 +96,11 @@ export function nounRoutes(
         config: { operationId: `list${type}Changes` },
       };
       app.get<{ Querystring: Query }>(`${path}/changes`, following, async (request, reply) => {
-        const { pageSize, wholes, query, problems } = changesQuery(request.query, MAX_PAGE_SIZE);
+        const { pageSize, wholeValues, query, problems } = changesQuery(request.query, MAX_PAGE_SIZE);
         if (problems.length > 0) throw invalidRequest(problems);
         const { cursor } = request.query;
         const after = cursor === undefined ? null : String(cursor);
-        const matches = matchesAll(model, wholes);
+        const matches = matchesAll(model, wholeValues);
         const page = await service.changes(serviceCallOf(request, reply), {
           after,
           field: 'cursor',
@@ -144,7 +144,7 @@ export function presenter({ fields }: NounModel): (row: NounRow | ListedRow) => 
 
 interface ReadQuery {
   pageSize: number;
-  wholes: (FilterValue | null)[];
+  wholeValues: (FilterValue | null)[];
   /** The page size and the filters, for links. */
   query: string;
   /** Of values that are repeated, out of range or otherwise invalid. */
@@ -152,12 +152,12 @@ interface ReadQuery {
 }
 
 /** Reads the query parameters but for the cursor. Unknown ones are ignored. */
-function queryReader({ wholes }: NounModel, { properties }: ObjectSchema) {
+function queryReader({ wholeFilters }: NounModel, { properties }: ObjectSchema) {
   const { cursor: _, ...read } = properties;
   const problemsOf = validator({ type: 'object', properties: read });
   return (query: Query, usualSize: number): ReadQuery => {
     const { limit } = query;
-    const given = wholes.map(({ field: { name, kind } }) => ({
+    const given = wholeFilters.map(({ field: { name, kind } }) => ({
       name,
       value: kind.parse?.(query[name]) ?? query[name],
     }));
@@ -171,7 +171,7 @@ function queryReader({ wholes }: NounModel, { properties }: ObjectSchema) {
       .map(({ name, value }) => `&${name}=${encodeURIComponent(String(value))}`);
     return {
       pageSize,
-      wholes: given.map(({ value }) => (value as FilterValue | undefined) ?? null),
+      wholeValues: given.map(({ value }) => (value as FilterValue | undefined) ?? null),
       query: `limit=${pageSize}${filters.join('')}`,
       problems,
     };

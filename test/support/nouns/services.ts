@@ -17,9 +17,9 @@ export function listOf(
   { model }: Pick<DefinedNoun, 'model'>,
   { status = null, nameStartsWith = null, ids = null, orderBy = 'OLDEST' }: WantedList = {},
 ): NounList {
-  const [filter] = model.starts;
+  const [filter] = model.startFilters;
   const start = filter && nameStartsWith !== null ? { filter, prefix: nameStartsWith } : null;
-  return { wholes: [status], start, ids, orderBy };
+  return { wholeValues: [status], start, ids, orderBy };
 }
 
 export const cursorsOf = (noun: Pick<DefinedNoun, 'model'>, wanted: WantedList) =>
