@@ -27,7 +27,10 @@ Examples:
     .action(async () => {
       let checks: Checked[];
       try {
-        checks = await check(gateway, loadConfig(process.env));
+        checks = await check(
+          gateway,
+          loadConfig(process.env, gateway instanceof ConfigError ? undefined : gateway.slug),
+        );
         if (!checks.every(({ ok }) => ok)) output.exitCode = EXIT.refused;
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error;

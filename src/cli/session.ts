@@ -75,7 +75,7 @@ export function withDomains<T>(
   return withServices(gateway, async (services, { db }) => {
     const { createCustomDomains } = await import('../domains/custom-domains.js');
     const { ownHostsOf } = await import('../app/addresses.js');
-    const config = loadConfig(process.env);
+    const config = loadConfig(process.env, gateway.slug);
     // This process serves no hosts.
     const ownHosts = ownHostsOf(config);
     const domains = createCustomDomains({ config, db, services, ownHosts, now: Date.now });

@@ -29,7 +29,7 @@ export async function runGateway(named: Gateway, args = process.argv.slice(2)): 
   // Printing the greeting fails on a full disk or without a reader; the gateway serves anyway.
   process.stdout.on('error', () => {});
   readArguments(args, helpOf(named));
-  const config = readConfig();
+  const config = readConfig(named);
   try {
     endOnSignals(await start(await loadGateway(named), config), config.shutdownSeconds);
   } catch (error) {
@@ -49,9 +49,9 @@ function readArguments([first]: readonly string[], help: string): void {
   process.exit(USAGE);
 }
 
-function readConfig(): Config {
+function readConfig({ slug }: Gateway): Config {
   try {
-    return loadConfig(process.env);
+    return loadConfig(process.env, slug);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     console.error(error.message);

@@ -22,7 +22,8 @@ export async function startGateway(
   env: Record<string, string> = {},
 ): Promise<RunningGateway> {
   const gateway = await loadGateway(named);
-  const config = loadConfig({ DATABASE_URL: 'sqlite::memory:', PORT: '0', LOG_LEVEL: 'silent', ...env });
+  const settings = { DATABASE_URL: 'sqlite::memory:', PORT: '0', LOG_LEVEL: 'silent', ...env };
+  const config = loadConfig(settings, gateway.slug);
   const logger = createLogger({ level: config.logLevel, format: 'json' }, process.stderr);
   const { app, db, addresses } = await serve(gateway, config, { logger });
   const stop = async () => {

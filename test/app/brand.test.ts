@@ -1,6 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createGateway } from '../../src/app/gateway.js';
+import { startGateway } from '../../src/process/testing.js';
 import { GATEWAY } from '../support/gateway/tested-gateway.js';
 import { graphql, rest } from '../support/http/client.js';
 import { toys } from '../support/nouns/toys.js';
@@ -95,4 +96,14 @@ test('Brand-4: headers, their documents and metrics begin with the slug', async 
   for (const name of names) expect(texts[0]).toContain(`"Acme-Books-${name}"`);
   for (const text of [...texts, metrics, ...list.headers.keys()])
     expect(/petstore[-_](?!gateway)/i.exec(text)).toBeNull();
+});
+
+test('Brand-5: without PLATFORM_HOST the hosts of projects end with the slug', async () => {
+  const { url, apiKey, stop } = await startGateway(made({ name: 'Acme Books' }));
+  try {
+    const { body } = await graphql(url, '{ project { url } }', { token: apiKey });
+    expect(new URL(body.data.project.url).hostname).toBe('test.acme-books.localhost');
+  } finally {
+    await stop();
+  }
 });

@@ -10,8 +10,8 @@ const PORT_IN_USE = form.wholeNumber(1, 65_535);
 
 export type Config = ReturnType<typeof loadConfig>;
 
-/** Reads and validates every setting; no other code reads the environment. Throws `ConfigError` with all problems. */
-export function loadConfig(env: NodeJS.ProcessEnv) {
+/** Reads and validates every setting; no other code reads the environment. Throws `ConfigError` with all problems. `slug` is the gateway's. */
+export function loadConfig(env: NodeJS.ProcessEnv, slug = 'petstore') {
   const variables = new form.Variables(env);
   const { read, optional, text } = variables;
   const httpsPort = read('HTTPS_PORT', PORT, '0');
@@ -35,7 +35,7 @@ export function loadConfig(env: NodeJS.ProcessEnv) {
     /** Without `/v1` and without a trailing slash; null = derived from the listen address. */
     publicBaseUrl: optional('PUBLIC_BASE_URL', form.baseUrl),
     stagingBaseUrl: optional('STAGING_BASE_URL', form.baseUrl),
-    platformHost: read('PLATFORM_HOST', form.hostname, 'petstore.localhost'),
+    platformHost: read('PLATFORM_HOST', form.hostname, `${slug}.localhost`),
     /** Resolvers; empty = the system's. */
     dnsServers: read('DNS_SERVERS', form.each(form.dnsServer), ''),
     /** Port of a zone's name servers: 53, except on a test network. */
