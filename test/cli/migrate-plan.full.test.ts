@@ -32,7 +32,12 @@ describe.each(databaseKinds())('on %s', (kind) => {
     for (const _ of NEWEST) await run(database.url, '--revert');
     for (const _ of [1, 2]) {
       const { json } = await run(database.url, '--plan');
-      expect(json.pending).toEqual(NEWEST.map((name) => ({ name, locks: null, seconds: null })));
+      // A longer column needs a new table on SQLite alone.
+      const ofScopes = kind === 'sqlite' ? 'Writes to api_keys wait while the table is built again.' : null;
+      expect(json.pending).toEqual([
+        { name: NEWEST[0], locks: null, seconds: null },
+        { name: NEWEST[1], locks: ofScopes, seconds: null },
+      ]);
     }
     const told = await petstoreHere(['migrate', '--plan'], { databaseUrl: database.url });
     expect(told.stdout).toContain('2 migrations are pending. None was run.');
