@@ -3,5 +3,5 @@ import { TOYS } from '../support/nouns/toys.js';
 import { onAnyDatabase } from '../support/on-databases.js';
 import { nounSuites } from './suites.js';
 
-// The other nouns run on each database.
+// Books run on each database.
 nounSuites(TOYS, gateway, onAnyDatabase);
