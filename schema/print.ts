@@ -17,8 +17,8 @@ import { MemoryLimiter } from '../src/request/rate-limit/memory/memory-limiter.j
 import { breakingChanges, type Contract, readContract } from './compatibility.js';
 
 /**
- * Writes the contract from the code. With `--check` it compares instead, and fails when a file is stale, when a client of the
- * last release would break, or when a page of the reference can't be rendered.
+ * Writes the contract from the code. With `--check` it only compares. It fails if a file is stale, if a client of the last
+ * release would break, or if a page of the reference can't be rendered.
  */
 const config = loadConfig({});
 const { nouns, ...gateway } = await loadGateway(petstore);

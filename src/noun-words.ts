@@ -16,7 +16,7 @@ export interface GatewayDescription {
 
 /** The data of a gateway for the scripts of its pages. */
 export interface GatewayBlock extends Pick<GatewayDescription, 'name' | 'nouns'> {
-  /** The path of its own icon. */
+  /** The path of the gateway's icon; absent = the usual one. */
   readonly icon?: string | null;
 }
 

@@ -19,7 +19,7 @@ const visit = visits(async () => {
   return rig;
 });
 
-/** `SCREENSHOTS=docs/images npm run test:browser -- readme-pictures` makes the pictures of the README anew. */
+/** `SCREENSHOTS=docs/images npm run test:browser -- readme-pictures` makes new pictures for the README. */
 test('Pictures-1: the overview and the diagnosis of a domain fit a screen, as the README shows them', async () => {
   const project = await livedInProject(rig, HOST);
   const { projectId } = project;

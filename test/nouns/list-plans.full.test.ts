@@ -105,7 +105,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const lists = listsOf(model);
     const [unique] = model.fields.filter(({ options }) => options.unique);
     const byUnique = new RegExp(`INDEX ${model.table}_${unique?.column} .*${unique?.column}=`);
-    /** A unique value has an index of its own, which is enough: one record has it. */
+    /** The index of the unique field is enough: one record has the value. */
     const isOfOne = (list: NounListRequest) =>
       filtersOf(model, list).fields.some(({ options }) => options.unique);
 

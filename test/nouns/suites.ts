@@ -36,10 +36,10 @@ const SUITES = {
   quotas,
   tenancy,
 };
-/** Tests store numbers below it as they like, each in a project of its own. */
+/** Each test has a new project, and stores smaller numbers in it as it likes. */
 const FIRST_FRESH = 1_000;
 
-/** What the platform promises about every noun, as tests on each database. A test file of a noun is one call of this. */
+/** Tests of a noun on each database: they check the promises that hold for every noun. A test file of a noun calls it once. */
 export function nounSuites(noun: TestNoun, gateway: Gateway, onDatabases = onEachDatabase): void {
   let next = FIRST_FRESH;
   const fresh = () => {

@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { AnsweredRequest } from '../kernel/answered-request.js';
 
 interface Known {
-  /** Of the gateway: the names of its own metrics begin with it. D-266. */
+  /** Of the gateway: names of metrics begin with it. D-266. */
   slug: string;
   /** The nouns of the gateway in words. */
   nouns: string;
@@ -36,7 +36,7 @@ const DECISIONS = ['admitted', 'refused'];
  */
 export class Metrics {
   private readonly registry = new Registry();
-  /** Of the names of its own metrics, such as `acme_books_`. */
+  /** The start of a metric's name, such as `acme_books_`; metrics of OpenTelemetry have none. */
   readonly prefix = `${this.known.slug.replaceAll('-', '_')}_`;
   private readonly requests = new Histogram({
     name: 'http_server_request_duration_seconds',

@@ -1,8 +1,6 @@
 import type { FieldProblem } from '../../ground/kernel/errors.js';
 import { capitalized, inSentence } from '../../noun-words.js';
 
-export { inSentence };
-
 import type { NounDescription, NounExample, NounField } from '../../nouns.js';
 import type { Field, FilterMatch } from './kind.js';
 

@@ -13,7 +13,8 @@ import {
   validator,
 } from '../../ground/kernel/validation.js';
 import type { ChangesRequest } from '../../ground/records/noun-changes.js';
-import { inSentence, type ModelFilter, type NounModel } from '../definition/model.js';
+import { inSentence } from '../../noun-words.js';
+import type { ModelFilter, NounModel } from '../definition/model.js';
 import {
   type FilterValue,
   MAX_IDS,

@@ -8,8 +8,8 @@ import {
 } from '../../doors/graphql/operations/type-options.js';
 import { changeTypes } from '../../doors/graphql/schema/lists/change.type.js';
 import { NodesPageInfo, PageInfoType } from '../../doors/graphql/schema/lists/page.js';
-import { capitalized } from '../../noun-words.js';
-import { inSentence, type ModelField, type NounModel, withoutStop } from '../definition/model.js';
+import { capitalized, inSentence } from '../../noun-words.js';
+import { type ModelField, type NounModel, withoutStop } from '../definition/model.js';
 import { type ListedRow, NounCursors, type NounListRequest, type NounPage } from '../records/noun-list.js';
 import type { NounRow } from '../records/row.js';
 

@@ -108,8 +108,8 @@ function byText(name: string): (a: ListedRow, b: ListedRow) => number {
 }
 
 /**
- * The cursors of a list. Only the lists with the oldest first and without the start of a text or ids share theirs, for any
- * other filter: clients of both APIs have stored them for years. D-109.
+ * The cursors of a list. A list with the oldest first, without the start of a text and without ids, takes the cursors of every
+ * such list, with any other filter: clients of both APIs have stored them for years. D-109.
  */
 export class NounCursors extends KeysetCursors {
   constructor({ description, startFilters }: NounModel, { wholeValues, start, ids, orderBy }: NounList) {

@@ -5,7 +5,8 @@ import type { DataVersions } from '../../ground/kernel/data-versions.js';
 import type { FieldProblem } from '../../ground/kernel/errors.js';
 import type { ChangeFeeds } from '../../ground/records/change-feed.js';
 import { RecordTable } from '../../ground/records/record-table.js';
-import { inSentence, type ModelField, type NounModel } from '../definition/model.js';
+import { inSentence } from '../../noun-words.js';
+import type { ModelField, NounModel } from '../definition/model.js';
 import {
   indexOf,
   type ListedRow,

@@ -6,7 +6,8 @@ import {
   validator,
 } from '../../ground/kernel/validation.js';
 import { CHANGE_KINDS } from '../../ground/records/change-log.entity.js';
-import { inSentence, type ModelField, type NounModel, withoutStop } from '../definition/model.js';
+import { inSentence } from '../../noun-words.js';
+import { type ModelField, type NounModel, withoutStop } from '../definition/model.js';
 import type { NounRow } from './row.js';
 
 type Properties = ObjectSchema['properties'];

@@ -70,7 +70,7 @@ export class Tracer {
   /** The open work that is followed, by its roots. */
   private readonly roots = new Set<Work>();
 
-  /** The names of our own attributes. */
+  /** The names of attributes that begin with the slug. */
   readonly attributes: OwnAttributes;
 
   constructor(

@@ -19,7 +19,7 @@ export async function linkedFolder(
   return folder;
 }
 
-/** Runs `petstore` in this folder, with a database of its own. */
+/** Runs `petstore` in this folder, with an SQLite file in it. */
 export function petstoreIn(cwd: string, ...args: string[]) {
   return petstore(args, { cwd, databaseUrl: 'sqlite:var/shop.sqlite', env: { PORT: '0' } });
 }

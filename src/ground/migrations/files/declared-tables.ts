@@ -5,8 +5,8 @@ import { ChangedTable, type TableChange } from '../table-changes.js';
 import { NewTables } from '../tables.js';
 
 /**
- * The tables that the migrations make, by what they declare: no statement runs. null = only a run tells, because a migration does
- * more than it declares, or changes what is not there.
+ * The tables that the migrations declare. No statement runs. null = a migration does more than it declares, or changes a table
+ * that is not there: then only a run can tell.
  */
 export function declaredTables({ migrations }: DatabaseSchema): Map<string, Table> | null {
   const tables = new Map<string, Table>();

@@ -8,7 +8,7 @@ export type Manifest = Record<string, { file: string; css?: string[] }>;
 /** A host of the platform, or of any project: there is no dashboard, and the page itself asks for the project's name. */
 export interface Site extends Pick<GatewayDescription, 'name' | 'nouns'> {
   manifest: Manifest;
-  /** The paths of its own icon and style sheet; null = the usual ones. */
+  /** The paths of the gateway's icon and style sheet; null = the usual ones. */
   brand: { icon: string | null; style: string | null };
   isProject: boolean;
   /** The name until the page knows the project's. */
