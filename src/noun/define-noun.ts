@@ -101,8 +101,8 @@ async function loadDoors(
 ): ReturnType<Defined['loadDoors']> {
   const { nounResolver } = await import('./graphql/noun.resolver.js');
   const { nounRoutes } = await import('./rest/noun.routes.js');
-  const reads = { hasGet: get === undefined, hasLocation: get !== false };
-  const { NounResolver, RecordType, present } = nounResolver(model, reads.hasGet);
+  const reads = { hasOne: get === undefined, hasLocation: get !== false };
+  const { NounResolver, RecordType, present } = nounResolver(model, reads.hasOne);
   const { doors, document } = (await own?.()) ?? {};
   const ownDoors = doors?.({ model, RecordType, present });
   return {

@@ -1,6 +1,6 @@
 import type { DocumentedOperation, RestDocument } from '../doors/rest/rest-document.js';
 import type { NounModel } from '../noun/definition/model.js';
-import { getOperation } from '../noun/rest/noun.document.js';
+import { getOperation } from '../noun/rest/record.document.js';
 import type { OwnNames } from '../request/http/headers.js';
 import { GET_PET_DEPRECATION, GONE_MESSAGE } from './get-pet.js';
 

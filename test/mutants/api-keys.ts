@@ -172,10 +172,18 @@ export const API_KEYS: readonly Mutant[] = [
   {
     id: 'toys-write-not-needed-to-delete',
     file: 'noun/records/noun.service.ts',
-    find: 'delete({ caller, idempotencyKey }: ServiceCall, id: bigint): Promise<bigint> {\n    requireScope(caller, this.mayWrite);',
-    replace: 'delete({ caller, idempotencyKey }: ServiceCall, id: bigint): Promise<bigint> {',
+    find: 'expect?: (before: NounRow) => void,\n  ): Promise<bigint> {\n    requireScope(caller, this.mayWrite);',
+    replace: 'expect?: (before: NounRow) => void,\n  ): Promise<bigint> {',
     breaks: 'deleteToy needs the scope toys:write.',
     tests: ['Deletion-3'],
+  },
+  {
+    id: 'if-match-takes-weak-tags',
+    file: 'request/http/content/entity-tag.ts',
+    find: "const wanted = ifMatch.split(',').map((tag) => tag.trim());",
+    replace: "const wanted = ifMatch.split(',').map((tag) => tag.trim().replace(/^W\\//, ''));",
+    breaks: 'A weak tag allows no change.',
+    tests: ['RecordWrites-4'],
   },
   {
     id: 'toys-write-not-needed-to-create',

@@ -29,10 +29,11 @@ export interface DocumentedOperation {
   readonly sunsetDate?: string;
   /** Its fields may still change. */
   readonly isBeta?: boolean;
-  readonly scope: Scope;
+  /** A key needs all of them. */
+  readonly scope: Scope | readonly Scope[];
   readonly parameters: readonly object[];
-  /** It creates something, so it takes a body of this schema and an Idempotency-Key. */
-  readonly creates?: string;
+  /** It writes, so it takes an Idempotency-Key. Absent = it reads. */
+  readonly writes?: Write;
   /** By status. The headers are those beside the headers of every response; without a schema there is no body. */
   readonly answers: Readonly<
     Record<number, { description: string; headers: readonly string[]; schema?: string }>
@@ -41,6 +42,15 @@ export interface DocumentedOperation {
   readonly errors?: readonly ErrorCode[];
   /** On every response of the operation, errors included. */
   readonly headers?: readonly string[];
+}
+
+export interface Write {
+  /** What a repeated Idempotency-Key does not do again. */
+  readonly verb: 'creates' | 'changes' | 'deletes';
+  /** The schema of its body; absent = it takes none. */
+  readonly schema?: string;
+  /** Beside `application/json`. */
+  readonly mediaType?: string;
 }
 
 /** The headers that every GET of the door can have. */

@@ -19,6 +19,10 @@ export const ERRORS = {
     status: 410,
     when: 'The operation was removed at its sunset, or the change log does not reach back to the cursor.',
   },
+  precondition_failed: {
+    status: 412,
+    when: '`If-Match` names another state of the record: it was changed. Read it again.',
+  },
   payload_too_large: { status: 413, when: 'The body is larger than 100 KB.' },
   unsupported_media_type: {
     status: 415,

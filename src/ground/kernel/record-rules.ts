@@ -1,5 +1,7 @@
-import { type FieldProblem, invalidRequest, refuseProblems } from './errors.js';
+import { type FieldProblem, invalidField, invalidRequest, refuseProblems } from './errors.js';
+import { got } from './got.js';
 import { INT32_MAX } from './int64.js';
+import { isJsonObject } from './json.js';
 import { INT64_KEYWORDS, type ObjectSchema, validator } from './validation.js';
 
 type Values = Record<string, unknown>;
@@ -22,6 +24,7 @@ export class RecordRules<New extends object> {
   constructor(
     private readonly schema: ObjectSchema,
     private readonly check: ((record: New) => FieldProblem[]) | null = null,
+    private readonly immutable: readonly string[] = [],
   ) {
     requireEnforced(schema);
     this.names = Object.keys(schema.properties);
@@ -46,16 +49,20 @@ export class RecordRules<New extends object> {
   }
 
   /**
-   * As `parse`, but each field is optional and at least one is required; null removes a field that is not required. Throws
-   * `AppError invalid_request`.
+   * As `parse`, but each field is optional and at least one is required; null removes a field that is not required. `whole`
+   * is the client's name of the input. Throws `AppError invalid_request`.
    */
-  parseChanges(input: Values): Partial<New> {
+  parseChanges(changes: unknown, whole = 'input'): Partial<New> {
+    const input = this.withSmallIntegers(changes);
+    if (!isJsonObject(input)) throw invalidField(whole, got('must be a JSON object', changes));
     const given = this.names.filter((name) => input[name] !== undefined);
     const removed = given.filter((name) => input[name] === null && this.isRemovable(name));
     const stated = given.filter((name) => !removed.includes(name));
-    refuseProblems(this.problemsOfChanges(Object.fromEntries(stated.map((name) => [name, input[name]]))));
-    if (given.length === 0)
-      refuseProblems([{ field: 'input', message: 'must have at least one field to change' }]);
+    refuseProblems([
+      ...given.filter((name) => this.immutable.includes(name)).map((field) => ({ field, message: FIXED })),
+      ...this.problemsOfChanges(Object.fromEntries(stated.map((name) => [name, input[name]]))),
+    ]);
+    if (given.length === 0) throw invalidField(whole, 'must have at least one field to change');
     return Object.fromEntries(given.map((name) => [name, this.valueOf(name, input[name])])) as Partial<New>;
   }
 
@@ -103,6 +110,9 @@ export class RecordRules<New extends object> {
     return { ...given, ...Object.fromEntries(small.map((name) => [name, Number(given[name])])) };
   }
 }
+
+/** The problem of a change that states an immutable field. */
+const FIXED = "can't be changed: leave it out";
 
 /** `Int` of GraphQL and the columns have 32 bits. */
 function within32Bits(property: Property): Property {

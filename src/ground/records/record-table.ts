@@ -17,6 +17,12 @@ export interface ProjectRow {
 /** Runs in the transaction of a write, such as storing its answer for an Idempotency-Key; null = nothing runs. */
 export type Alongside<T> = ((manager: EntityManager, result: T) => Promise<void>) | null;
 
+/** What a change requires, by throwing: of the record before it, and of the record behind it. */
+export interface Checks<Row> {
+  readonly expect?: ((before: Row) => void) | undefined;
+  readonly verify?: ((after: Row) => void) | undefined;
+}
+
 /** The table of a noun. Every write changes the project's data version, and is a change of its log if that is on. */
 export class RecordTable<Row extends ProjectRow> {
   readonly changes: NounChanges<Row>;
@@ -60,19 +66,21 @@ export class RecordTable<Row extends ProjectRow> {
   }
 
   /**
-   * Returns the changed record; null = there is none. Throws as `insertAll`, and what `verify` throws for the changed record:
-   * then nothing is changed.
+   * Returns the changed record; null = there is none. Throws as `insertAll`, and what `expect` throws for the record before
+   * and `verify` for the changed one: then nothing is changed.
    */
   update(
     caller: Caller,
     id: bigint,
     changes: Partial<Row>,
     alongside: Alongside<Row>,
-    verify: ((row: Row) => void) | null = null,
+    { expect, verify }: Checks<Row> = {},
   ): Promise<Row | null> {
-    return this.write(caller, alongside !== null || verify !== null, async (manager, note) => {
+    const isTogether = alongside !== null || expect !== undefined || verify !== undefined;
+    return this.write(caller, isTogether, async (manager, note) => {
       const key = keyOf<Row>(caller.projectId, id);
-      const before = note && (await this.lock(manager, key));
+      const before = (note || expect) && (await this.lock(manager, key));
+      if (before) expect?.(before);
       await manager.update(this.entity, key, changes as QueryDeepPartialEntity<Row>);
       const after = await manager.findOneBy(this.entity, key);
       if (after) verify?.(after);
@@ -82,11 +90,17 @@ export class RecordTable<Row extends ProjectRow> {
     });
   }
 
-  /** Returns whether the record existed. If it did, `alongside` runs. */
-  delete(caller: Caller, id: bigint, alongside: Alongside<bigint>): Promise<boolean> {
-    return this.write(caller, alongside !== null, async (manager, note) => {
+  /** Returns whether the record existed. If it did, `alongside` runs. Throws what `expect` throws for the record. */
+  delete(
+    caller: Caller,
+    id: bigint,
+    alongside: Alongside<bigint>,
+    { expect }: Pick<Checks<Row>, 'expect'> = {},
+  ): Promise<boolean> {
+    return this.write(caller, alongside !== null || expect !== undefined, async (manager, note) => {
       const key = keyOf<Row>(caller.projectId, id);
-      const before = note && (await this.lock(manager, key));
+      const before = (note || expect) && (await this.lock(manager, key));
+      if (before) expect?.(before);
       const { affected } = await manager.delete(this.entity, key);
       if (affected === 1) await alongside?.(manager, id);
       if (before) note?.({ before, after: null });

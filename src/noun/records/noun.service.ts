@@ -121,18 +121,20 @@ export class NounService {
 
   /**
    * `answered` are the fields of the answer. Without the scope to read, only `id` and the fields of `changes` are allowed.
-   * Throws `AppError forbidden`, `not_found`, `conflict`, and `invalid_request` if the changed record is not valid.
+   * `expect` throws for a record that the caller does not expect; then nothing is changed. Throws `AppError forbidden`,
+   * `not_found`, `conflict`, and `invalid_request` if the changed record is not valid.
    */
   update(
     { caller, idempotencyKey }: ServiceCall,
     id: bigint,
     changes: Values,
     answered: Iterable<string>,
+    expect?: (before: NounRow) => void,
   ): Promise<NounRow> {
     const { description, checks } = this.model;
     requireAnswerable(caller, description.plural, { changes, fields: answered });
     requireScope(caller, this.mayWrite);
-    const verify = checks && ((row: NounRow) => refuseProblems(checks(row as never)));
+    const verify = checks ? (row: NounRow) => refuseProblems(checks(row as never)) : undefined;
     return this.idempotency.once(
       {
         caller,
@@ -142,18 +144,26 @@ export class NounService {
       },
       async (complete) =>
         (await this.refuseTaken(() =>
-          this.store.update(caller, id, changes as Partial<NounRow>, complete, verify),
+          this.store.update(caller, id, changes as Partial<NounRow>, complete, { expect, verify }),
         )) ?? this.refuseUnknown(id),
       this.codec,
     );
   }
 
-  /** Deletes a record and returns its id; a repeated Idempotency-Key deletes nothing. Throws `AppError forbidden`, `not_found`. */
-  delete({ caller, idempotencyKey }: ServiceCall, id: bigint): Promise<bigint> {
+  /**
+   * Deletes a record and returns its id; a repeated Idempotency-Key deletes nothing. Throws `AppError forbidden`, `not_found`,
+   * and what `expect` throws.
+   */
+  delete(
+    { caller, idempotencyKey }: ServiceCall,
+    id: bigint,
+    expect?: (before: NounRow) => void,
+  ): Promise<bigint> {
     requireScope(caller, this.mayWrite);
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: `delete${this.model.description.type}`, input: [id] },
-      async (complete) => ((await this.store.delete(caller, id, complete)) ? id : this.refuseUnknown(id)),
+      async (complete) =>
+        (await this.store.delete(caller, id, complete, { expect })) ? id : this.refuseUnknown(id),
       ID_CODEC,
     );
   }

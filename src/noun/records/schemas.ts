@@ -106,10 +106,27 @@ export function newSchemaOf({ fields }: NounModel): ObjectSchema {
   };
 }
 
+/** The schema of the changes of a record. Null removes an optional value. */
+export function patchSchemaOf({ fields }: NounModel): ObjectSchema {
+  const changeable = fields.filter(({ options }) => options.immutable !== true);
+  const properties = changeable.map((field): [string, Properties[string]] => {
+    const { default: _, ...property } = propertyOf(field);
+    return [field.name, field.isSet ? property : orNull(property)];
+  });
+  return { type: 'object', properties: Object.fromEntries(properties) };
+}
+
+function orNull(property: Properties[string]): Properties[string] {
+  const { type, enum: values } = property;
+  return { ...property, type: [type, 'null'], ...(Array.isArray(values) && { enum: [...values, null] }) };
+}
+
 /** The rules of both APIs and of files. */
 export function rulesOf(model: NounModel): RecordRules<NounRow> {
   requireValid(model);
-  return new RecordRules<NounRow>(newSchemaOf(model), model.checks as ((record: NounRow) => never[]) | null);
+  const immutable = model.fields.filter(({ options }) => options.immutable).map(({ name }) => name);
+  const checks = model.checks as ((record: NounRow) => never[]) | null;
+  return new RecordRules<NounRow>(newSchemaOf(model), checks, immutable);
 }
 
 /** Defaults and examples keep the rules too. Throws an `Error` that names the field. */

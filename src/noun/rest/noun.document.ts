@@ -4,19 +4,18 @@ import {
   type RestDocument,
   readAnswers,
 } from '../../doors/rest/rest-document.js';
-import type { FieldProblem } from '../../ground/kernel/errors.js';
-import { got } from '../../ground/kernel/got.js';
 import type { ObjectSchema } from '../../ground/kernel/validation.js';
 import { capitalized } from '../../noun-words.js';
 import { type OwnNames, REPLAYED } from '../../request/http/headers.js';
 import type { ModelField, NounModel } from '../definition/model.js';
 import { newSchemaOf, schemasOf } from '../records/schemas.js';
-import type { NounReads } from './noun.routes.js';
+import type { RecordReads } from './noun.routes.js';
+import { problemsOf, recordDocument, valuesOf } from './record.document.js';
 
 /** The operations of a noun as the OpenAPI document shows them. The examples are those of its fields. */
 export function documentOf(
   model: NounModel,
-  { hasGet, hasLocation }: NounReads,
+  { hasOne, hasLocation }: RecordReads,
   names: OwnNames,
 ): RestDocument {
   const { singular, plural, type, withArticle, hasChanges } = model.description;
@@ -27,6 +26,7 @@ export function documentOf(
   const smallest = valuesOf(model.fields.filter(({ isRequired }) => isRequired));
   const another = { ...defaultsOf(model.fields), ...smallest };
   const ofChanges = hasChanges ? changesDocument(model, whole, names) : null;
+  const ofRecord = hasOne ? recordDocument(model, names) : null;
   const path = `/${plural}`;
   return {
     summary: `Browse and manage ${plural}.`,
@@ -37,7 +37,7 @@ export function documentOf(
         post: createOperation(model, hasLocation, names),
       },
       ...ofChanges?.paths,
-      ...(hasGet && { [`${path}/{${singular}Id}`]: { get: getOperation(model, names) } }),
+      ...ofRecord?.paths,
     },
     schemas: {
       [`New${type}`]: { description: `${capitalized(withArticle)} to create.`, ...newSchema },
@@ -47,6 +47,7 @@ export function documentOf(
         description: `A page of ${plural}.`,
         items: { $ref: `#/components/schemas/${type}` },
       },
+      ...ofRecord?.schemas,
       ...ofChanges?.schemas,
     },
     examples: {
@@ -65,6 +66,7 @@ export function documentOf(
         },
         empty: { summary: `No ${singular} matches`, value: [] },
       },
+      ...ofRecord?.examples,
       ...ofChanges?.examples,
     },
     refusals: {
@@ -73,6 +75,7 @@ export function documentOf(
         invalid_request: problemsOf(newSchema, [], undefined),
         forbidden: `This API key lacks the scope ${plural}:write. Use a key that has it.`,
       },
+      ...ofRecord?.refusals,
       ...ofChanges?.refusals,
     },
   };
@@ -110,7 +113,7 @@ function createOperation(
     description: `With an \`Idempotency-Key\` the request can be repeated when its answer got lost: only the first one creates ${withArticle}.`,
     scope: `${plural}:write`,
     parameters: [],
-    creates: `New${type}`,
+    writes: { verb: 'creates', schema: `New${type}` },
     answers: {
       201: {
         description: `The created ${singular} with its assigned \`id\`.`,
@@ -118,28 +121,6 @@ function createOperation(
         schema: type,
       },
     },
-  };
-}
-
-/** Reading one record by its id, also for a noun that has an own form of it. */
-export function getOperation({ description }: NounModel, names: OwnNames): DocumentedOperation {
-  const { singular, plural, type, withArticle } = description;
-  return {
-    operationId: `get${type}`,
-    summary: `Get ${withArticle}`,
-    description: `The ${singular} of the project with this identifier.`,
-    scope: `${plural}:read`,
-    parameters: [
-      {
-        name: `${singular}Id`,
-        in: 'path',
-        required: true,
-        description: `The identifier of the ${singular}.`,
-        schema: { type: 'integer', format: 'int64', examples: [4711] },
-      },
-    ],
-    answers: readAnswers(names, type, `The ${singular}.`, `this ${singular}`),
-    errors: ['not_found'],
   };
 }
 
@@ -192,29 +173,10 @@ function changesDocument(model: NounModel, whole: object, names: OwnNames) {
   };
 }
 
-/** The examples of fields, as JSON has them. */
-function valuesOf(fields: readonly ModelField[]): Record<string, unknown> {
-  return Object.fromEntries(
-    fields.map(({ name, kind, example }) => [name, kind.isNumber ? Number(example) : example]),
-  );
-}
-
 function defaultsOf(fields: readonly ModelField[]): object {
   return Object.fromEntries(
     fields.flatMap(({ name, options: { default: value } }) =>
       value === undefined ? [] : [[name, typeof value === 'bigint' ? Number(value) : value]],
     ),
   );
-}
-
-/** The problems of a request of which two fields have the wrong value `sent`. */
-function problemsOf(
-  { properties }: ObjectSchema,
-  wanted: readonly string[],
-  sent: string | undefined,
-): FieldProblem[] {
-  return Object.entries(properties)
-    .filter(([field]) => wanted.length === 0 || wanted.includes(field))
-    .slice(0, 2)
-    .map(([field, { rule }]) => ({ field, message: got(rule, sent) }));
 }

@@ -3,38 +3,31 @@ import type { AddRoutes } from '../../doors/rest/rest.door.js';
 import { linkPages, nameIgnored, wholeNumber } from '../../doors/rest/rest.hooks.js';
 import { type FieldProblem, invalidRequest } from '../../ground/kernel/errors.js';
 import { got } from '../../ground/kernel/got.js';
-import { parseRecordId } from '../../ground/kernel/int64.js';
 import { MAX_PAGE_SIZE, type ObjectSchema, PAGE_SIZE, validator } from '../../ground/kernel/validation.js';
 import { serviceCallOf } from '../../request/admission/admission.js';
 import { restrictMethods } from '../../request/http/unrouted.js';
 import type { NounModel } from '../definition/model.js';
 import type { NounService } from '../records/noun.service.js';
-import {
-  type FilterValue,
-  type ListedRow,
-  matchesAll,
-  NounCursors,
-  oldestFirst,
-} from '../records/noun-list.js';
-import type { NounRow } from '../records/row.js';
+import { type FilterValue, matchesAll, NounCursors, oldestFirst } from '../records/noun-list.js';
 import { rulesOf, schemasOf } from '../records/schemas.js';
+import { addRecordRoutes, presenter } from './record.routes.js';
 
 type Query = Readonly<Record<string, unknown>>;
 
-export interface NounReads {
-  /** Both APIs read one record in the usual way. */
-  readonly hasGet: boolean;
+export interface RecordReads {
+  /** Both APIs read, change and delete one record in the usual way. */
+  readonly hasOne: boolean;
   /** A record has an address in REST. */
   readonly hasLocation: boolean;
 }
 
-/** The routes of a noun: its list and its creation, and if it has them, one record and the changes. */
+/** The routes of a noun: its list and its creation, and if it has them, those of one record and the changes. */
 export function nounRoutes(
   model: NounModel,
   service: NounService,
-  { hasGet, hasLocation }: NounReads,
+  { hasOne, hasLocation }: RecordReads,
 ): AddRoutes {
-  const { singular, plural, type, hasChanges } = model.description;
+  const { singular, plural, hasChanges, type } = model.description;
   const schemas = schemasOf(model);
   const rules = rulesOf(model);
   const present = presenter(model);
@@ -117,28 +110,7 @@ export function nounRoutes(
       restrictMethods(app, `${path}/changes`, ['GET']);
     }
 
-    if (hasGet) {
-      const one = { schema: { response: { 200: schemas.record } }, config: { operationId: `get${type}` } };
-      app.get(`${path}/:id`, one, async (request, reply) => {
-        const id = parseRecordId((request.params as { id: string }).id, singular);
-        const row = await service.get(serviceCallOf(request, reply), id);
-        nameIgnored(reply);
-        return present(row);
-      });
-      restrictMethods(app, `${path}/:id`, ['GET']);
-    }
-  };
-}
-
-/** The record as JSON. An unset value is left out: SPEC's fields are optional, not nullable. */
-export function presenter({ fields }: NounModel): (row: NounRow | ListedRow) => object {
-  return (row) => {
-    const record: Record<string, unknown> = { id: BigInt(row.id) };
-    for (const field of fields) {
-      const value = row[field.name];
-      if (value !== null) record[field.name] = field.kind.toJson?.(value) ?? value;
-    }
-    return record;
+    if (hasOne) addRecordRoutes(app, model, service);
   };
 }
 

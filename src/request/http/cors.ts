@@ -2,7 +2,7 @@ import type { FastifyReply, onRequestHookHandler } from 'fastify';
 
 const ALLOW_ORIGIN = 'access-control-allow-origin';
 const EXPOSE_HEADERS = 'access-control-expose-headers';
-const ALLOW_METHODS = 'access-control-allow-methods';
+export const ALLOW_METHODS = 'access-control-allow-methods';
 const ALLOW_HEADERS = 'access-control-allow-headers';
 const MAX_AGE = 'access-control-max-age';
 const LOCAL_ORIGIN = /^http:\/\/(?:localhost|127\.0\.0\.1)(?::\d{1,5})?$/;

@@ -44,7 +44,7 @@ interface ToysApi {
 /** The OpenAPI document of a gateway of toys. */
 export function toysDocument(): object {
   const gateway = { name: 'Toys', slug: 'toys', nouns: [toys.description] } as const;
-  const reads = { hasGet: true, hasLocation: true };
+  const reads = { hasOne: true, hasLocation: true };
   const ofToys = documentOf(toys.model, reads, ownNames(gateway.slug));
   return openApiDocument(gateway, [{ url: 'https://toys.example.com/v1' }], [ofToys]);
 }

@@ -1,9 +1,8 @@
-import type { Scope } from '../../../ground/kernel/caller.js';
 import type { ErrorCode } from '../../../ground/kernel/errors.js';
 import { type GatewayDescription, joined, sampleIdempotencyKey } from '../../../noun-words.js';
 import type { NounDescription } from '../../../nouns.js';
 import { ownNames } from '../../../request/http/headers.js';
-import { type DocumentedOperation, READ_HEADERS, type RestDocument } from '../rest-document.js';
+import { type DocumentedOperation, READ_HEADERS, type RestDocument, type Write } from '../rest-document.js';
 import { rateLimitSchema } from '../schemas.js';
 import { errorSchema, Responses } from './responses.js';
 
@@ -19,12 +18,8 @@ const EVERY_OPERATION: ErrorCode[] = [
   'internal',
   'unavailable',
 ];
-const CREATING: ErrorCode[] = [
-  'conflict',
-  'payload_too_large',
-  'unsupported_media_type',
-  'idempotency_mismatch',
-];
+const WRITING: ErrorCode[] = ['conflict', 'idempotency_mismatch'];
+const WITH_BODY: ErrorCode[] = ['payload_too_large', 'unsupported_media_type'];
 const ownExamples = ({ nouns }: GatewayDescription): RestDocument['examples'] => ({
   RateLimit: {
     standing: {
@@ -100,7 +95,7 @@ export function openApiDocument(
       schemas: {
         ...Object.assign({}, ...nouns.map((noun) => noun.schemas)),
         RateLimit: rateLimitSchema,
-        Error: errorSchema(responses.noun),
+        Error: errorSchema(responses.noun, responses.codes),
       },
       // Only now all responses are made.
       headers: responses.namedHeaders,
@@ -121,8 +116,8 @@ function operation(
   tag: string,
   responses: Responses,
 ): object {
-  const { parameters, creates, answers, errors = [], headers = [] } = rest;
-  const codes = creates === undefined ? EVERY_OPERATION : [...EVERY_OPERATION, ...CREATING];
+  const { parameters, writes, answers, errors = [], headers = [] } = rest;
+  const codes = [...EVERY_OPERATION, ...(writes ? WRITING : []), ...(writes?.schema ? WITH_BODY : [])];
   const answered = Object.entries(answers).map(([status, answer]) => [
     status,
     responses.of(answer.description, [...headers, ...answer.headers], answer.schema),
@@ -135,8 +130,10 @@ function operation(
     ...(isBeta ? { 'x-stability': 'beta' } : {}),
     tags: [tag],
     security: needs(scope),
-    parameters: creates === undefined ? parameters : [idempotencyKey(responses.noun), ...parameters],
-    ...(creates === undefined ? {} : { requestBody: { required: true, content: responses.json(creates) } }),
+    parameters: writes ? [idempotencyKey(responses.noun, writes), ...parameters] : parameters,
+    ...(writes?.schema && {
+      requestBody: { required: true, content: bodyOf(writes.schema, writes.mediaType, responses) },
+    }),
     responses: {
       ...Object.fromEntries(answered),
       ...responses.ofErrors(operationId, [...codes, ...errors], headers),
@@ -144,12 +141,16 @@ function operation(
   };
 }
 
-const idempotencyKey = (noun: NounDescription) => ({
+function bodyOf(schema: string, mediaType: string | undefined, responses: Responses): object {
+  const content = responses.json(schema);
+  return mediaType === undefined ? content : { ...content, [mediaType]: Object.values(content)[0] };
+}
+
+const idempotencyKey = (noun: NounDescription, { verb }: Write) => ({
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description:
-    'Any value that is new to this project, of visible ASCII characters without spaces. For 24 hours a repeated request with the same value gets the first response again and creates nothing.',
+  description: `Any value that is new to this project, of visible ASCII characters without spaces. For 24 hours a repeated request with the same value gets the first response again and ${verb} nothing.`,
   schema: {
     type: 'string',
     minLength: 1,
@@ -213,8 +214,8 @@ function getFile(operationId: string, words: FileWords, tag: string, responses: 
 }
 
 /** OpenAPI 3.1 allows the roles of a key here, for every scheme. */
-function needs(scope: Scope): object[] {
-  return [{ apiKey: [scope] }];
+function needs(scope: DocumentedOperation['scope']): object[] {
+  return [{ apiKey: [scope].flat() }];
 }
 
 /** The document without the keyword that only our own validation uses. */

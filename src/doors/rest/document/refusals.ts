@@ -10,6 +10,7 @@ const examplesOf = ({ singular, plural }: NounDescription): Partial<Record<Error
   not_found: `There is no ${singular} 4711.`,
   not_acceptable: 'Answers here are application/json; change the Accept header.',
   conflict: 'A request with this Idempotency-Key is still running. Try again shortly.',
+  precondition_failed: `The ${singular} 4711 was changed since: its ETag is not in If-Match. Read it again, then decide.`,
   payload_too_large: 'The body is larger than 100 KB.',
   unsupported_media_type: 'Send the body as application/json in UTF-8.',
   misdirected: 'This host is not served here.',

@@ -106,12 +106,17 @@ const REFUSED_BY_ADDRESS: Readonly<Record<string, typeof REFUSED>> = {
   getPostman: REFUSED_VISIT,
 };
 
-export const errorSchema = ({ fields }: NounDescription) => ({
+/** `codes` are those of the operations. A gateway that changes no record over REST has no code for such a change. */
+export const errorSchema = ({ fields }: NounDescription, codes: ReadonlySet<ErrorCode>) => ({
   type: 'object',
   description: 'Any error.',
   required: ['code', 'message', 'status'],
   properties: {
-    code: { type: 'string', enum: Object.keys(ERRORS), description: 'Machine-readable error code.' },
+    code: {
+      type: 'string',
+      enum: Object.keys(ERRORS).filter((code) => code !== 'precondition_failed' || codes.has(code)),
+      description: 'Machine-readable error code.',
+    },
     message: { type: 'string', description: 'Human-readable description.' },
     status: { type: 'integer', description: 'The HTTP status code.', examples: [400] },
     errors: {
@@ -152,6 +157,8 @@ const EVERY_RESPONSE = [
 export class Responses {
   private readonly headers: Record<string, Header>;
   private readonly named = new Set<string>();
+  /** Of the errors of the responses made so far. */
+  readonly codes = new Set<ErrorCode>();
 
   constructor(
     readonly noun: NounDescription,
@@ -187,6 +194,7 @@ export class Responses {
     codes: readonly ErrorCode[],
     names: readonly string[] = [],
   ): Record<number, object> {
+    for (const code of codes) this.codes.add(code);
     const statuses = [...new Set(codes.map((code) => ERRORS[code].status))];
     const exampleOf = (code: ErrorCode) => errorExample(this.noun, this.refusals, operationId, code);
     return Object.fromEntries(

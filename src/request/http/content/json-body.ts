@@ -6,6 +6,8 @@ import { jsonIn } from '../../../ground/kernel/json.js';
 import type { BodyShare } from './bodies-in-flight.js';
 import { scanJson } from './json-scan.js';
 
+/** Of the body of a PATCH; `application/json` means the same there. RFC 7396. */
+export const MERGE_PATCH = 'application/merge-patch+json';
 /** RFC 8259 §8.1: not part of the text, and may be ignored. */
 const BYTE_ORDER_MARK = /^\uFEFF/;
 
@@ -127,11 +129,15 @@ export function acceptJson(
 ): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>(
-    'application/json',
+    ['application/json', MERGE_PATCH],
     { parseAs: 'buffer' },
     (request: FastifyRequest, body: Buffer, done) => {
-      const [, charset] = /;\s*charset="?([^";\s]+)/i.exec(request.headers['content-type'] ?? '') ?? [];
-      if (charset && !/^utf-?8$/i.test(charset)) {
+      // Many clients state a type for the empty body of every request.
+      if (request.method === 'DELETE') return done(null);
+      const type = request.headers['content-type'] ?? '';
+      const isElsewhere = request.method !== 'PATCH' && type.toLowerCase().startsWith(MERGE_PATCH);
+      const [, charset] = /;\s*charset="?([^";\s]+)/i.exec(type) ?? [];
+      if (isElsewhere || (charset && !/^utf-?8$/i.test(charset))) {
         return done(new AppError('unsupported_media_type', 'Send the body as application/json in UTF-8.'));
       }
       const refusedCoding = codingProblem(request.headers['content-encoding']);

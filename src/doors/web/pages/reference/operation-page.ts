@@ -9,6 +9,7 @@ import { describe, fieldsOf, typeOf } from './schema-fields.js';
 const STATUS_NAMES: Record<string, string> = {
   200: 'OK',
   201: 'Created',
+  204: 'No Content',
   304: 'Not Modified',
   400: 'Bad Request',
   401: 'Unauthorized',
@@ -17,6 +18,7 @@ const STATUS_NAMES: Record<string, string> = {
   406: 'Not Acceptable',
   409: 'Conflict',
   410: 'Gone',
+  412: 'Precondition Failed',
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
   421: 'Misdirected Request',
