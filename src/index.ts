@@ -10,8 +10,11 @@ export {
   type OwnParts,
   type RecordOf,
 } from './noun/define-noun.js';
+export { boolean } from './noun/definition/boolean.js';
 export { choice } from './noun/definition/choice.js';
 export { date } from './noun/definition/date.js';
+export { dateTime } from './noun/definition/date-time.js';
 export { int64 } from './noun/definition/int64.js';
 export { integer } from './noun/definition/integer.js';
 export { text } from './noun/definition/text.js';
+export { texts } from './noun/definition/texts.js';

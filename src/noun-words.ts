@@ -81,6 +81,7 @@ export function shownFieldsOf(noun: NounDescription): string[] {
 }
 
 /** The value of a field in the JSON of REST. */
-export function exampleValueOf({ kind, example }: NounField): string | bigint {
-  return kind === 'int64' || kind === 'integer' ? BigInt(example) : example;
+export function exampleValueOf({ json, example }: NounField): unknown {
+  if (json === 'integer') return BigInt(example);
+  return json === 'text' ? example : JSON.parse(example);
 }

@@ -31,8 +31,12 @@ export interface NounField {
   readonly label: string;
   /** Its value in messages to people; absent = its label with `a`, such as `a title`. */
   readonly withArticle?: string;
-  /** `date` is text such as `2026-11-24`; a `choice` is an enum of GraphQL. */
-  readonly kind: 'text' | 'int64' | 'integer' | 'date' | 'choice';
+  /** The name of its kind, such as `text`, for the control in a form. */
+  readonly kind: string;
+  /** Its form in JSON and in files: `texts` are a list. */
+  readonly json: 'text' | 'integer' | 'boolean' | 'texts';
+  /** Its type in GraphQL, such as `[String!]`; null = an enum of its own. */
+  readonly scalar: string | null;
   readonly isRequired: boolean;
   /** Of a new item that states no value, as text. Such a field always has a value. */
   readonly default?: string;

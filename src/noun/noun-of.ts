@@ -38,6 +38,11 @@ export function nounOf(
   const Row = entity as unknown as new () => NounRow;
   const rules = rulesOf(model);
   const demoRecords = demo.map((record, at) => checkedDemo(record, at, description.singular, rules));
+  const texts = Object.fromEntries(
+    model.fields.flatMap(({ name, kind: { json, toJson, isDigits } }) =>
+      toJson && isDigits && json !== 'integer' ? [[name, (column: string) => String(toJson(column))]] : [],
+    ),
+  );
   const hasUnique = model.fields.some(({ options }) => options.unique);
   return {
     description,
@@ -53,6 +58,7 @@ export function nounOf(
           description,
           entity: Row,
           parse: (input) => rules.parse(input),
+          ...(Object.keys(texts).length > 0 && { texts }),
           ...(hasUnique && {
             conflicts: (projectId, records) => store.conflicts(projectId, records as NounRow[]),
           }),

@@ -14,6 +14,8 @@ const fields: NounField[] = ['name', 'note'].map((name, at) => ({
   label: name,
   withArticle: `a ${name}`,
   kind: 'text',
+  json: 'text',
+  scalar: 'String',
   isRequired: at === 0,
   example: '',
 }));

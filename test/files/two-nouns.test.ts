@@ -51,8 +51,26 @@ const NOTE: NounDescription = {
   plural: 'notes',
   type: 'Note',
   fields: [
-    { name: 'name', label: 'Name', withArticle: 'a name', kind: 'text', isRequired: true, example: 'A' },
-    { name: 'code', label: 'Code', withArticle: 'a code', kind: 'text', isRequired: false, example: '1' },
+    {
+      name: 'name',
+      label: 'Name',
+      withArticle: 'a name',
+      kind: 'text',
+      json: 'text',
+      scalar: 'String',
+      isRequired: true,
+      example: 'A',
+    },
+    {
+      name: 'code',
+      label: 'Code',
+      withArticle: 'a code',
+      kind: 'text',
+      json: 'text',
+      scalar: 'String',
+      isRequired: false,
+      example: '1',
+    },
   ],
 };
 

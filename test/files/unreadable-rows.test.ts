@@ -8,26 +8,27 @@ import { RowBatch } from '../../src/tenants/files/row-batch.js';
 import { BEGINNING } from '../../src/tenants/files/rows.js';
 import { GATEWAY } from '../support/gateway/tested-gateway.js';
 
+function fieldOf(name: string, kind: keyof typeof RULES, isRequired: boolean): NounField {
+  const json = kind === 'int64' ? 'integer' : 'text';
+  return { name, label: name, withArticle: `a ${name}`, kind, json, scalar: null, isRequired, example: '' };
+}
+
+const RULES = {
+  text: NAME,
+  int64: { format: 'int64', rule: 'must be an integer' } as { rule: string },
+  choice: { enum: ['good', 'bad'], rule: 'must be good or bad' } as { rule: string },
+};
+
 const text = (name: string, isRequired: boolean) => fieldOf(name, 'text', isRequired);
 const count = fieldOf('count', 'int64', true);
 const state = fieldOf('state', 'choice', false);
 
-function fieldOf(name: string, kind: NounField['kind'], isRequired: boolean): NounField {
-  return { name, label: name, withArticle: `a ${name}`, kind, isRequired, example: '' };
-}
-
-const RULES: Record<NounField['kind'], { rule: string }> = {
-  text: NAME,
-  int64: { format: 'int64', rule: 'must be an integer' } as { rule: string },
-  integer: { format: 'int64', rule: 'must be an integer' } as { rule: string },
-  date: { type: 'string', format: 'date', rule: 'must be a date' } as { rule: string },
-  choice: { enum: ['good', 'bad'], rule: 'must be good or bad' } as { rule: string },
-};
-
 /** Reads a file, as an import does. */
 async function read(content: string | Buffer, fields: readonly NounField[]) {
   const required = fields.filter(({ isRequired }) => isRequired).map(({ name }) => name);
-  const properties = Object.fromEntries(fields.map(({ name, kind }) => [name, RULES[kind]]));
+  const properties = Object.fromEntries(
+    fields.map(({ name, kind }) => [name, RULES[kind as keyof typeof RULES]]),
+  );
   const problemsOf = validator({ type: 'object', required, properties });
   const parse = (input: unknown) => {
     const problems = problemsOf(input);

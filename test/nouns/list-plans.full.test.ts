@@ -255,7 +255,7 @@ function valueInSql(field: ModelField, isSqlite: boolean): string {
   if (filter === 'start') {
     return `CASE n % 3 WHEN 0 THEN 'Rex' WHEN 1 THEN ${text('R ')} ELSE ${text('\u{10ffff}')} END`;
   }
-  if (filter === null) return kind.isNumber ? example : literal(example);
+  if (filter === null) return kind.isDigits ? example : literal(example);
   const [first, second] = valuesOf(field).map(literal);
   return `CASE WHEN n % 1000 = 1 THEN ${second} WHEN n % 9 < 3 THEN ${first} ELSE ${isSet ? second : 'NULL'} END`;
 }

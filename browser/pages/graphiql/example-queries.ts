@@ -101,9 +101,9 @@ export const exampleQueries = (nouns: GatewayDescription['nouns']): readonly Exa
 function usualExamples(noun: NounDescription): NounExample[] {
   const { singular, plural, type, withArticle, fields, hasChanges } = noun;
   const selection = ['id', ...fields.map(({ name }) => name)].join(' ');
-  const values = fields.map(({ name, kind, example }) => [
+  const values = fields.map(({ name, json, scalar, example }) => [
     name,
-    kind === 'integer' ? Number(example) : example,
+    scalar === 'Int' || json === 'boolean' || json === 'texts' ? JSON.parse(example) : example,
   ]);
   const followExample = {
     task: `Follow changes of ${plural}`,

@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import type { DatabaseTarget } from '../config/config.js';
 import { ChangeSequence } from '../database/change-sequence.entity.js';
 import { type DatabaseSchema, withDataSource } from '../database/data-source.js';
-import { insertRows } from '../database/insert-rows.js';
+import { insertRows, rawIn } from '../database/insert-rows.js';
 import { migrate, requireNoUnfinishedCopy, UNFINISHED_COPY } from '../database/migrate.js';
 import { appliedMigrations, isSameDatabase } from '../database/migration-plan.js';
 import { AppError } from '../kernel/errors.js';
@@ -57,7 +57,7 @@ async function fill(
         // SQLite's driver never waits, and a signal arrives between two turns of the event loop.
         await nextTurn();
         signal.throwIfAborted();
-        await data.transaction((manager) => insertRows(manager, entity, page));
+        await data.transaction((manager) => insertRows(manager, entity, page, rawIn));
         rows += page.length;
         onProgress(rows, total);
       }

@@ -1,4 +1,4 @@
-import type { EntityManager, EntityMetadata, ObjectLiteral } from 'typeorm';
+import type { EntityManager, EntityMetadata, ObjectLiteral, ValueTransformer } from 'typeorm';
 
 /** Few sizes, so that SQLite reuses its prepared statements. Larger sizes are no faster. */
 const STATEMENT_ROWS = [250, 25, 1];
@@ -8,12 +8,13 @@ export async function insertRows<E extends ObjectLiteral>(
   manager: EntityManager,
   entity: new () => E,
   rows: readonly E[],
+  read = storedIn,
 ): Promise<void> {
   const metadata = manager.dataSource.getMetadata(entity);
   let next = 0;
   for (const size of STATEMENT_ROWS) {
     for (; rows.length - next >= size; next += size) {
-      await manager.query(...insertion(metadata, rows.slice(next, next + size)));
+      await manager.query(...insertion(metadata, rows.slice(next, next + size), read));
     }
   }
 }
@@ -22,12 +23,24 @@ export async function insertRows<E extends ObjectLiteral>(
 export function insertion<E extends ObjectLiteral>(
   { columns, tableName }: EntityMetadata,
   rows: readonly E[],
+  read = storedIn,
 ): [sql: string, values: unknown[]] {
   const names = columns.map(({ databaseName }) => quoted(databaseName)).join(', ');
   const row = `(${columns.map(() => '?').join(', ')})`;
   const values: unknown[] = [];
-  for (const each of rows) for (const { propertyName } of columns) values.push(each[propertyName]);
+  for (const each of rows) for (const column of columns) values.push(read(column, each));
   return [`INSERT INTO ${quoted(tableName)} (${names}) VALUES ${rows.map(() => row).join(', ')}`, values];
+}
+
+type Column = EntityMetadata['columns'][number];
+
+/** The value of rows that were read without TypeORM: it is in its column's form already. */
+export const rawIn = ({ propertyName }: Column, row: ObjectLiteral): unknown => row[propertyName];
+
+/** As TypeORM would write it. Most columns have no transformer that changes it. */
+function storedIn({ propertyName, transformer }: Column, row: ObjectLiteral): unknown {
+  const value = row[propertyName];
+  return transformer === undefined ? value : (transformer as ValueTransformer).to(value);
 }
 
 /** SQLite reads MySQL's quotes too. */

@@ -7,12 +7,24 @@ import { INT64_KEYWORDS, type ObjectSchema, validator } from './validation.js';
 type Values = Record<string, unknown>;
 type Property = ObjectSchema['properties'][string];
 
+interface RulesBeside<New> {
+  /** The problems of a record whose fields are valid. */
+  readonly check?: ((record: New) => FieldProblem[]) | null;
+  /** No change states these fields. */
+  readonly immutable?: readonly string[];
+  /** By field: the one form of a valid value. */
+  readonly normal?: Readonly<Record<string, (value: unknown) => unknown>>;
+}
+
 /**
  * The rules of a noun's values, for both doors and its files, from one schema. Fields beside those of the schema are ignored.
  * The fields that are not required have their default, otherwise null, when they are not stated; 64-bit integers become
  * bigint. D-20.
  */
 export class RecordRules<New extends object> {
+  private readonly check: NonNullable<RulesBeside<New>['check']> | null;
+  private readonly immutable: readonly string[];
+  private readonly normal: NonNullable<RulesBeside<New>['normal']>;
   private readonly names: readonly string[];
   private readonly int64: ReadonlySet<string>;
   /** The fields of 32-bit integers. */
@@ -20,12 +32,14 @@ export class RecordRules<New extends object> {
   private readonly problemsOfNew: (value: unknown) => FieldProblem[];
   private readonly problemsOfChanges: (value: unknown) => FieldProblem[];
 
-  /** `check` finds the problems of a record whose fields are valid. Throws an `Error` for a keyword that is not enforced. */
+  /** Throws an `Error` for a keyword that is not enforced. */
   constructor(
     private readonly schema: ObjectSchema,
-    private readonly check: ((record: New) => FieldProblem[]) | null = null,
-    private readonly immutable: readonly string[] = [],
+    { check = null, immutable = [], normal = {} }: RulesBeside<New> = {},
   ) {
+    this.check = check;
+    this.immutable = immutable;
+    this.normal = normal;
     requireEnforced(schema);
     this.names = Object.keys(schema.properties);
     const integers = this.names.filter((name) => schema.properties[name]?.type === 'integer');
@@ -98,7 +112,8 @@ export class RecordRules<New extends object> {
 
   private valueOf(name: string, value: unknown): unknown {
     if (value === undefined || value === null) return null;
-    return this.int64.has(name) ? BigInt(value as bigint | number) : value;
+    if (this.int64.has(name)) return BigInt(value as bigint | number);
+    return this.normal[name]?.(value) ?? value;
   }
 
   /** Files have each integer as a bigint. A small one becomes a number, and the schema refuses one that is too large. */
@@ -126,11 +141,16 @@ function within32Bits(property: Property): Property {
 
 /** Keywords that say nothing about values. */
 const WORDS = ['title', 'description', 'examples', 'deprecated', 'rule'];
-const FORMATS: Readonly<Record<string, readonly unknown[]>> = { string: ['date'], integer: ['int64'] };
+const FORMATS: Readonly<Record<string, readonly unknown[]>> = {
+  string: ['date', 'date-time'],
+  integer: ['int64'],
+};
 /** The keywords that both APIs and files enforce, by the type of the field. */
 const ENFORCED: Readonly<Record<string, readonly string[]>> = {
   string: ['minLength', 'maxLength', 'pattern', 'const', 'enum', 'default'],
   integer: [...Object.keys(INT64_KEYWORDS), 'default'],
+  boolean: ['default'],
+  array: ['items', 'maxItems', 'uniqueItems', 'default'],
 };
 
 /** The contract shows every keyword, so none may be there that nobody enforces, such as `readOnly`. D-252. */

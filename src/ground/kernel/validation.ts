@@ -51,6 +51,7 @@ const ajv = new Ajv({ allErrors: true, ownProperties: true, keywords: ['rule'] }
 // Ajv knows no bigint, so `int64` has all keywords of a property with `format: int64`.
 ajv.addKeyword({ keyword: 'int64', schemaType: 'object', compile: int64Check });
 ajv.addFormat('date', isDate);
+ajv.addFormat('date-time', isDateTime);
 
 /** A day of the calendar, such as `2026-11-24`. JavaScript would read `2026-02-30` as one in March. */
 function isDate(value: string): boolean {
@@ -58,6 +59,23 @@ function isDate(value: string): boolean {
   const timeMs = Date.parse(value);
   return !Number.isNaN(timeMs) && new Date(timeMs).toISOString().startsWith(value);
 }
+
+/**
+ * RFC 3339 §5.6 without leap seconds, which no database keeps, in milliseconds at most, from the year 1 to 9999 in UTC.
+ * JavaScript would read 24:00 and the 30th of February.
+ */
+function isDateTime(value: string): boolean {
+  const [, day = '', hour, minute, second, offset = ''] = DATE_TIME.exec(value) ?? [];
+  if (!isDate(day) || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return false;
+  const [offsetHour = 0, offsetMinute = 0] = offset.split(':').map(Number);
+  if (offsetHour > 23 || offsetMinute > 59) return false;
+  const timeMs = Date.parse(value.toUpperCase());
+  return timeMs >= FIRST_MS && timeMs <= LAST_MS;
+}
+
+const DATE_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d{1,3}0*)?(?:Z|[+-](\d\d:\d\d))$/i;
+const FIRST_MS = Date.parse('0001-01-01T00:00:00Z');
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** JSON Schema's keywords for numbers, for 64-bit integers: bigints compare exactly with the numbers of a schema. */
 export const INT64_KEYWORDS: Readonly<Record<string, (value: bigint, stated: never) => boolean>> = {
@@ -100,6 +118,8 @@ export function validator(schema: ObjectSchema): (value: unknown) => FieldProble
 
 function checked(property: ObjectSchema['properties'][string]): object {
   if (property.format === 'int64') return { int64: property };
+  const { items } = property;
+  if (items) return { ...property, items: checked(items as typeof property) };
   return property.type === 'string' ? { ...property, not: UNSTORABLE } : property;
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { EntityMetadata } from 'typeorm';
 import { ID } from '../database/columns.js';
 import type { Database } from '../database/database.js';
@@ -56,7 +57,8 @@ export class NounChanges<Row extends object> {
   written({ before, after }: RecordChange<Row>): WrittenChange[] {
     const columns = this.metadata.columns.map(({ propertyName }) => propertyName as keyof Row);
     const names = columns.filter((name) => name !== 'projectId');
-    const changed = before && after ? names.filter((name) => before[name] !== after[name]) : null;
+    const changed =
+      before && after ? names.filter((name) => !isDeepStrictEqual(before[name], after[name])) : null;
     if (changed?.length === 0) return [];
     const kind = before === null ? 'created' : after === null ? 'deleted' : 'updated';
     const replaced = changed && jsonOf(before, changed);

@@ -33,7 +33,8 @@ export function integer<const Options extends IntegerOptions>(options: Options):
         rule: `must be a whole number from ${min} to ${max}`,
       },
       scalar: 'Int',
-      isNumber: true,
+      json: 'integer',
+      isDigits: true,
       parse: (value) =>
         typeof value === 'string' && /^(0|-?[1-9]\d{0,9})$/.test(value) ? Number(value) : value,
       toGraphQL: Number,

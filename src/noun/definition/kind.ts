@@ -1,3 +1,4 @@
+import type { ValueTransformer } from 'typeorm';
 import type { NounField } from '../../nouns.js';
 
 /**
@@ -6,23 +7,36 @@ import type { NounField } from '../../nouns.js';
  */
 interface Kind {
   readonly name: NounField['kind'];
-  readonly column: { readonly type: 'varchar' | 'bigint' | 'integer'; readonly length?: number };
+  readonly column: {
+    readonly type: 'varchar' | 'bigint' | 'integer';
+    readonly length?: number;
+    /** Between a row and its column; absent = the usual one of the type. */
+    readonly transformer?: ValueTransformer;
+  };
   /** The most bytes of a value in an index of MySQL. */
   readonly indexBytes: number;
   /** The JSON Schema of a value, with its `rule` for messages. */
   readonly schema: Readonly<Record<string, unknown>> & { readonly rule: string };
   /** The name of its scalar in GraphQL; a kind with `choices` is an enum. */
-  readonly scalar: 'String' | 'ID' | 'Int';
+  readonly scalar: 'String' | 'ID' | 'Int' | 'Boolean' | 'DateTime';
+  /** A list of at most so many of the scalar; absent = one. */
+  readonly most?: number;
   /** Added to descriptions in GraphQL, such as `the digits of a 64-bit integer`. */
   readonly form?: string;
-  /** A number, which lists read as digits. */
-  readonly isNumber: boolean;
+  /** Its form in JSON and in files. */
+  readonly json: NounField['json'];
+  /** A number in the database, which lists read as digits. */
+  readonly isDigits: boolean;
   /** Texts by value. */
   readonly choices?: Readonly<Record<string, string>>;
   readonly tones?: NounField['tones'];
   /** The value of a GraphQL variable or of a query parameter, for the rules. Here and below: absent = as it is. */
   parse?(value: unknown): unknown;
-  /** A stored value, or its digits from a list. */
+  /** The one form of a valid value, which rows have. */
+  normal?(value: unknown): unknown;
+  /** The value of a row, for statements that TypeORM does not map. */
+  toSql?(value: unknown): string | number | bigint;
+  /** The value of a row, or its text from a list. */
   toGraphQL?(stored: unknown): unknown;
   toJson?(stored: unknown): unknown;
 }
@@ -75,3 +89,15 @@ export type FieldOf<Value, Options> = Field<
   Options extends { optional: true } ? Value | null : Value,
   Options extends { optional: true } | { default: unknown } ? Value | null | undefined : Value
 >;
+
+/** The example or the default of a kind as JSON has it, from its text. */
+export function jsonOf({ json }: Pick<Kind, 'json'>, text: string): unknown {
+  if (json === 'integer') return Number(text);
+  if (json === 'boolean') return text === 'true';
+  return json === 'texts' ? JSON.parse(text) : text;
+}
+
+/** The text of a value in a definition. */
+export function textOf(value: unknown): string {
+  return Array.isArray(value) ? JSON.stringify(value) : String(value);
+}

@@ -2,7 +2,7 @@ import type { FieldProblem } from '../../ground/kernel/errors.js';
 import { capitalized, inSentence } from '../../noun-words.js';
 
 import type { NounDescription, NounExample, NounField } from '../../nouns.js';
-import type { Field, FilterMatch } from './kind.js';
+import { type Field, type FilterMatch, textOf } from './kind.js';
 
 /** A definition with everything that follows from it. Plain data: it loads neither a database nor an API. */
 export interface NounModel {
@@ -183,11 +183,14 @@ function describedField({ name, label, kind, isRequired, options, example }: Mod
     label,
     ...(options.article && { withArticle: options.article }),
     kind: kind.name,
+    json: kind.json,
+    scalar: kind.choices ? null : kind.most ? `[${kind.scalar}!]` : kind.scalar,
     isRequired,
-    ...(options.default !== undefined && { default: String(options.default) }),
+    ...(options.default !== undefined && { default: textOf(options.default) }),
     ...(options.immutable && { isImmutable: true }),
     ...(kind.name === 'text' && { maxLength: Number(kind.column.length) }),
     ...(kind.choices && { choices: Object.keys(kind.choices) }),
+    ...(kind.json === 'boolean' && { choices: ['false', 'true'] }),
     ...(kind.tones && { tones: kind.tones }),
     ...(options.hint && { hint: options.hint }),
     example,

@@ -1,7 +1,7 @@
-import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, ID, InputType, Int } from 'type-graphql';
 import {
   COUNTED_BY_FIRST,
+  DATE_TIME,
   describedEnum,
   Entries,
   PlainType,
@@ -29,13 +29,14 @@ export function nounTypes(model: NounModel) {
     })
     id!: string;
 
-    @Field(() => GraphQLDateTime, { description: `When the ${singular} was added.` })
+    @Field(() => DATE_TIME, { description: `When the ${singular} was added.` })
     createdAt!: Date;
   }
   for (const field of fields) {
     const unset = field.isSet ? '' : '; null when none was set';
     const text = `${withForm(withoutStop(field.description), field.kind.form)}${unset}.`;
     addField(RecordType, field.name, typeOf(field), { description: text, nullable: !field.isSet });
+    if (field.kind.most !== undefined) Entries(field.kind.most)(RecordType.prototype, field.name);
   }
 
   @PlainType(`${type}Edge`, `${capitalized(withArticle)} and its position in the list.`)
@@ -200,7 +201,9 @@ function converter(read: Getter, convert: (value: unknown) => unknown): Getter {
 /** `{name: "Rex", status: sold}`, in GraphQL's form. */
 function inputExamples({ fields }: NounModel): { create: string; change: string } {
   const literal = ({ kind, example }: ModelField) =>
-    kind.choices || kind.scalar === 'Int' ? example : JSON.stringify(example);
+    kind.choices || kind.scalar === 'Int' || /boolean|texts/.test(kind.json)
+      ? example
+      : JSON.stringify(example);
   const object = (wanted: readonly ModelField[]) =>
     `{${wanted.map((field) => `${field.name}: ${literal(field)}`).join(', ')}}`;
   const changed = fields.filter(({ options }) => options.immutable !== true);
@@ -208,13 +211,16 @@ function inputExamples({ fields }: NounModel): { create: string; change: string 
   return { create: object(fields), change: object(one ? [one] : []) };
 }
 
-type FieldType = typeof ID | typeof Int | typeof String | typeof GraphQLDateTime | object;
+type FieldType = typeof ID | typeof Int | typeof String | object;
 
 /** The type of each field in GraphQL, by name. An enum is registered once, so call it once for a noun. */
 function fieldTypesOf({ description, fields }: NounModel): ReadonlyMap<string, FieldType> {
   return new Map(
     fields.map(({ name, kind, description: text }): [string, FieldType] => {
-      if (!kind.choices) return [name, { String, ID, Int }[kind.scalar]];
+      if (!kind.choices) {
+        const scalar = { String, ID, Int, Boolean, DateTime: DATE_TIME }[kind.scalar];
+        return [name, kind.most === undefined ? scalar : [scalar]];
+      }
       return [name, describedEnum(`${description.type}${capitalized(name)}`, text, kind.choices)];
     }),
   );

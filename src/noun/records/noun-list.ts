@@ -5,7 +5,7 @@ import type { ModelFilter, NounModel } from '../definition/model.js';
 export const MAX_IDS = 100;
 
 /** A value of a field for which a list is filtered. */
-export type FilterValue = string | bigint | number;
+export type FilterValue = string | bigint | number | boolean;
 
 /**
  * The records of a project that match every filter, ordered by id, or by a text and id if the start of that text is given.
@@ -75,12 +75,16 @@ export function matching(
   const position = after && { id: String(after.id), ...(start && { [start.filter.field.name]: after.text }) };
   return rows.filter(
     (row) =>
-      list.wholeValues.every(
-        (value, at) => value === null || row[wholeFilters[at]?.field.name as string] === String(value),
-      ) &&
+      list.wholeValues.every((value, at) => value === null || isListed(row, wholeFilters[at], value)) &&
       (start === null || row[start.filter.field.name]?.startsWith(start.prefix)) &&
       (position === null || compare(row, position as ListedRow) > 0),
   );
+}
+
+function isListed(row: ListedRow, filter: ModelFilter | undefined, value: FilterValue): boolean {
+  const { name, kind } = filter?.field ?? {};
+  const listed = row[name ?? ''] ?? null;
+  return listed !== null && (kind?.toJson?.(listed) ?? listed) === value;
 }
 
 function comparison({ start, orderBy }: NounList): (a: ListedRow, b: ListedRow) => number {

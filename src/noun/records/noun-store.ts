@@ -121,7 +121,7 @@ export class NounStore extends RecordTable<NounRow> {
       const field = wholeFilters[at]?.field;
       if (value === null || !field) continue;
       filters.push(`AND ${quoted(field)} = ? `);
-      filtered.push(value);
+      filtered.push(field.kind.toSql?.(value) ?? value);
       if (field.options.unique) unique = field;
       else indexed.push(field.column);
     }
@@ -169,7 +169,7 @@ function behindId({ orderBy, after }: NounListRequest): SqlPart {
 function columnsOf({ fields }: NounModel): string {
   const digits = (column: string, name: string) => `CAST(${column} AS CHAR) AS \`${name}\``;
   const named = fields.map((field) =>
-    field.kind.isNumber ? digits(quoted(field), field.name) : `${quoted(field)} AS \`${field.name}\``,
+    field.kind.isDigits ? digits(quoted(field), field.name) : `${quoted(field)} AS \`${field.name}\``,
   );
   return [digits('id', 'id'), ...named, digits('created_at_ms', 'createdAtMs')].join(', ');
 }

@@ -33,13 +33,15 @@ export function tableOf(model: NounModel): NounTable {
       columns: [
         { name: 'project_id', type: 'bigint', isPrimary: true },
         { name: 'id', type: 'bigint', isPrimary: true },
-        ...fields.map(({ column: name, kind: { column }, isSet, options }) => ({
+        ...fields.map(({ column: name, kind: { column, toSql }, isSet, options }) => ({
           name,
           type: column.type,
           ...(column.length === undefined ? {} : { length: String(column.length) }),
           ...(isSet ? {} : { isNullable: true }),
           // Of records that are older than the field.
-          ...(options.default === undefined ? {} : { default: literal(options.default) }),
+          ...(options.default === undefined
+            ? {}
+            : { default: literal(toSql?.(options.default) ?? options.default) }),
         })),
         { name: 'created_at_ms', type: 'bigint' },
       ],

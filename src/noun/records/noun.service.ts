@@ -45,7 +45,7 @@ export class NounService {
     const { description, fields } = model;
     this.mayRead = `${description.plural}:read`;
     this.mayWrite = `${description.plural}:write`;
-    const int64 = fields.filter(({ kind }) => kind.name === 'int64').map(({ name }) => name);
+    const int64 = fields.filter(({ kind }) => kind.scalar === 'ID').map(({ name }) => name);
     this.codec = objectCodec<NounRow>('projectId', 'id', ...int64);
   }
 
@@ -180,7 +180,10 @@ export class NounService {
   private inputOf(values: Values): (string | bigint | null | undefined)[] {
     return this.model.fields.map(({ name }) => {
       const value = values[name];
-      return typeof value === 'number' ? BigInt(value) : (value as string | bigint | null | undefined);
+      if (typeof value === 'number') return BigInt(value);
+      return typeof value === 'boolean' || Array.isArray(value)
+        ? JSON.stringify(value)
+        : (value as string | bigint | null | undefined);
     });
   }
 

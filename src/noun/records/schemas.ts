@@ -7,6 +7,7 @@ import {
 } from '../../ground/kernel/validation.js';
 import { CHANGE_KINDS } from '../../ground/records/change-log.entity.js';
 import { inSentence } from '../../noun-words.js';
+import { jsonOf } from '../definition/kind.js';
 import { type ModelField, type NounModel, withoutStop } from '../definition/model.js';
 import type { NounRow } from './row.js';
 
@@ -126,14 +127,19 @@ export function rulesOf(model: NounModel): RecordRules<NounRow> {
   requireValid(model);
   const immutable = model.fields.filter(({ options }) => options.immutable).map(({ name }) => name);
   const checks = model.checks as ((record: NounRow) => never[]) | null;
-  return new RecordRules<NounRow>(newSchemaOf(model), checks, immutable);
+  return new RecordRules<NounRow>(newSchemaOf(model), { check: checks, immutable, normal: normalOf(model) });
+}
+
+/** The functions that give a valid value its one form, by field. */
+function normalOf({ fields }: NounModel): Readonly<Record<string, (value: unknown) => unknown>> {
+  return Object.fromEntries(fields.flatMap(({ name, kind: { normal } }) => (normal ? [[name, normal]] : [])));
 }
 
 /** Defaults and examples keep the rules too. Throws an `Error` that names the field. */
 function requireValid({ description, fields }: NounModel): void {
   for (const { name, kind, options, example } of fields) {
     const problemsOf = validator({ type: 'object', properties: { [name]: kind.schema } });
-    const stated = { default: options.default, example: kind.parse?.(example) ?? example };
+    const stated = { default: options.default, example: kind.parse?.(example) ?? jsonOf(kind, example) };
     for (const [option, value] of Object.entries(stated)) {
       const [problem] = value === undefined ? [] : problemsOf({ [name]: value });
       if (problem)
@@ -154,8 +160,10 @@ function propertyOf({ kind, options, description, example }: ModelField): Proper
   return {
     ...schema,
     description: `${withoutStop(options.words?.rest ?? description)}.${more}`,
-    ...(byDefault === undefined ? {} : { default: kind.isNumber ? Number(byDefault) : byDefault }),
-    examples: [kind.isNumber ? Number(example) : example],
+    ...(byDefault === undefined
+      ? {}
+      : { default: typeof byDefault === 'bigint' ? Number(byDefault) : byDefault }),
+    examples: [jsonOf(kind, example)],
     rule,
   };
 }

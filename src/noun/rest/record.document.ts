@@ -4,6 +4,7 @@ import { got } from '../../ground/kernel/got.js';
 import type { ObjectSchema } from '../../ground/kernel/validation.js';
 import { MERGE_PATCH } from '../../request/http/content/json-body.js';
 import { type OwnNames, REPLAYED } from '../../request/http/headers.js';
+import { jsonOf } from '../definition/kind.js';
 import type { ModelField, NounModel } from '../definition/model.js';
 import { patchSchemaOf } from '../records/schemas.js';
 
@@ -112,9 +113,7 @@ const idParameter = (singular: string) => ({
 
 /** The examples of fields, as JSON has them. */
 export function valuesOf(fields: readonly ModelField[]): Record<string, unknown> {
-  return Object.fromEntries(
-    fields.map(({ name, kind, example }) => [name, kind.isNumber ? Number(example) : example]),
-  );
+  return Object.fromEntries(fields.map(({ name, kind, example }) => [name, jsonOf(kind, example)]));
 }
 
 /** The problems of a request of which two fields have the wrong value `sent`. */

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { type CsvLine, type CsvRow, CsvRows, csvFields } from '../../csv.js';
 import { invalidField } from '../../ground/kernel/errors.js';
-import { parseInt64 } from '../../ground/kernel/int64.js';
+import { int64OrText } from '../../ground/kernel/int64.js';
+import { jsonIn } from '../../ground/kernel/json.js';
 import { listed } from '../../noun-words.js';
 import type { NounField } from '../../nouns.js';
 import { RefusedCsv } from './refused-csv.js';
@@ -84,10 +85,17 @@ interface Column extends NounField {
 /** An empty optional value is not stated. */
 function inputOf(columns: readonly Column[], fields: readonly string[]): object {
   const input: Record<string, unknown> = {};
-  for (const { name, kind, isRequired, at } of columns) {
+  for (const { name, json, isRequired, at } of columns) {
     const text = fields[at] ?? '';
-    const isNumber = kind === 'int64' || kind === 'integer';
-    if (text !== '' || isRequired) input[name] = isNumber ? (parseInt64(text) ?? text) : text;
+    if (text !== '' || isRequired) input[name] = VALUES[json](text);
   }
   return input;
 }
+
+/** The value of a cell. A text that is none stays text, and the rules of the record refuse it. */
+const VALUES: Readonly<Record<NounField['json'], (text: string) => unknown>> = {
+  text: (text) => text,
+  integer: int64OrText,
+  boolean: (text) => ({ true: true, false: false })[text] ?? text,
+  texts: (text) => jsonIn(text) ?? text,
+};

@@ -38,9 +38,19 @@ export class ExportService {
     let records: ListedRecord[] = [];
     for (let afterId = '-1'; !options.signal.aborted; afterId = records.at(-1)?.id as string) {
       records = await read(this.pageSelect, afterId, newest?.id, PAGE_RECORDS);
-      if (records.length > 0) yield records;
+      if (records.length > 0) yield records.map((record) => this.presented(record));
       if (records.length < PAGE_RECORDS) return;
     }
+  }
+
+  private presented(record: ListedRecord): ListedRecord {
+    const { texts } = this.noun;
+    if (!texts) return record;
+    const presented = Object.entries(texts).map(([name, textOf]) => {
+      const column = record[name] ?? null;
+      return [name, column === null ? null : textOf(column)];
+    });
+    return { ...record, ...Object.fromEntries(presented) };
   }
 
   /** All values as text: mysql2 takes several times as long to read a 64-bit integer exactly. */

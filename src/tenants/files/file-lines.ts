@@ -4,7 +4,7 @@ import { csvLine, type FileFormat } from './rows.js';
 
 /**
  * The start of a file with records of a noun, and how each record is written as a line. A line of NDJSON is the object that
- * GET returns: a field without a value is left out. Integers are numbers there.
+ * GET returns: a field without a value is left out. A value that is no text is its own JSON.
  */
 export function fileLines(fields: readonly NounField[], format: FileFormat) {
   if (format === 'ndjson') return { start: '', line: jsonLine(fields) };
@@ -14,13 +14,12 @@ export function fileLines(fields: readonly NounField[], format: FileFormat) {
 }
 
 function jsonLine(fields: readonly NounField[]) {
-  const values = fields.map(({ name, kind }) => {
+  const values = fields.map(({ name, json }) => {
     const start = `,${JSON.stringify(name)}:`;
-    const isNumber = kind === 'int64' || kind === 'integer';
     return (record: ListedRecord) => {
       const value = record[name] ?? null;
       if (value === null) return '';
-      return start + (isNumber ? value : JSON.stringify(value));
+      return start + (json === 'text' ? JSON.stringify(value) : value);
     };
   });
   return (record: ListedRecord) => `{"id":${record.id}${values.map((value) => value(record)).join('')}}\n`;

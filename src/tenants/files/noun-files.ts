@@ -10,6 +10,8 @@ export interface NounFiles {
   readonly entity: new () => RecordRow;
   /** The fields of a new record, from a row of a file, by the rules of the doors. Throws `AppError invalid_request`. */
   parse(input: unknown): object;
+  /** By field: the text of a value in a file, from its column as text. Absent = it is the same. */
+  readonly texts?: Readonly<Record<string, (column: string) => string>>;
   /**
    * For a noun with values that must be unique in the project: the problems of each record. A record may repeat values of the
    * database, or of a record before it.
@@ -22,5 +24,5 @@ export interface RecordRow extends ProjectRow {
   createdAtMs: number;
 }
 
-/** The id and the fields of a record. Integers are strings of digits; null = not stated. */
+/** The id and the fields of a record as files have them: integers are digits, a list is JSON; null = not stated. */
 export type ListedRecord = { readonly id: string } & Readonly<Record<string, string | null>>;

@@ -11,7 +11,17 @@ export const NOTE: NounDescription = {
   type: 'Note',
   withArticle: 'a note',
   headline: 'Notes for tests',
-  fields: [{ name: 'name', label: 'Name', kind: 'text', isRequired: true, example: 'First' }],
+  fields: [
+    {
+      name: 'name',
+      label: 'Name',
+      kind: 'text',
+      json: 'text',
+      scalar: 'String',
+      isRequired: true,
+      example: 'First',
+    },
+  ],
   filters: [],
   hasCount: false,
 };

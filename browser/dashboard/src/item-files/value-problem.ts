@@ -20,7 +20,7 @@ interface Rule {
   words: string;
 }
 
-function ruleOf({ kind, maxLength = 255, choices = [], example }: NounField): Rule {
+function ruleOf({ kind, json, maxLength = 255, choices = [], example }: NounField): Rule {
   if (kind === 'text') {
     return {
       allows: (text) => isText(text, maxLength),
@@ -31,7 +31,11 @@ function ruleOf({ kind, maxLength = 255, choices = [], example }: NounField): Ru
     return { allows: (text) => choices.includes(text), words: `one of ${choices.join(', ')}` };
   }
   if (kind === 'date') return { allows: isDate, words: `a date such as ${example}` };
-  const [least, most] = LIMITS[kind];
+  if (json === 'boolean') return { allows: (text) => choices.includes(text), words: 'true or false' };
+  const limits = LIMITS[kind as keyof typeof LIMITS];
+  // The gateway alone knows the rule of another kind.
+  if (!limits) return { allows: (text) => text !== '', words: `a value such as ${example}` };
+  const [least, most] = limits;
   return {
     allows: (text) => INTEGER.test(text) && BigInt(text) >= least && BigInt(text) <= most,
     words: `an integer from ${least} to ${most}`,

@@ -6,7 +6,7 @@ import { FormActions } from '../elements/form-actions.js';
 import { ErrorNotice } from '../errors/error-notice.js';
 import { fieldProblem } from '../errors/in-words.js';
 import { newIdempotencyKey } from '../graphql/idempotency-key.js';
-import { type Item, inputOf, textIn } from './item.js';
+import { formTextOf, type Item, inputOf, textIn } from './item.js';
 import { documentsOf } from './item-documents.js';
 import { firstTextOf, ItemField, problemOf } from './item-field.js';
 
@@ -24,7 +24,9 @@ export function ItemEditor({ noun, item, onSaved, onClose }: Props) {
   const stated = fields.filter(({ isImmutable }) => item === null || !isImmutable);
   const documents = documentsOf(noun);
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>(() =>
-    Object.fromEntries(fields.map((field) => [field.name, item ? textIn(item, field) : firstTextOf(field)])),
+    Object.fromEntries(
+      fields.map((field) => [field.name, item ? formTextOf(item, field) : firstTextOf(field)]),
+    ),
   );
   const [isTried, setTried] = useState(false);
   // The same content sent again after a lost answer adds no second item.

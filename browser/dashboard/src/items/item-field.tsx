@@ -13,13 +13,13 @@ const INTEGERS = { int64: /^-?\d{1,19}$/, integer: /^-?\d{1,10}$/ };
 
 /** The control of a field of an item. */
 export function ItemField({ field, text, isReadOnly, problem, onChange }: Props) {
-  const { kind, label, maxLength, choices = [] } = field;
+  const { kind, json, scalar, label, maxLength, choices = [] } = field;
   const hint = isReadOnly ? 'It can’t be changed.' : field.hint;
-  const isInteger = kind === 'int64' || kind === 'integer';
+  const isInteger = json === 'integer';
   return (
     <Field label={label} hint={hint} problem={problem}>
       {(described) =>
-        kind === 'choice' ? (
+        field.choices ? (
           <select
             {...described}
             value={text}
@@ -31,6 +31,24 @@ export function ItemField({ field, text, isReadOnly, problem, onChange }: Props)
               <option key={each}>{each}</option>
             ))}
           </select>
+        ) : json === 'texts' ? (
+          <textarea
+            {...described}
+            value={text}
+            rows={3}
+            readOnly={isReadOnly}
+            placeholder="One on each line"
+            onChange={({ target }) => onChange(target.value)}
+          />
+        ) : scalar === 'DateTime' ? (
+          <input
+            {...described}
+            value={localTimeOf(text)}
+            type="datetime-local"
+            step="0.001"
+            readOnly={isReadOnly}
+            onChange={({ target }) => onChange(target.value && new Date(target.value).toISOString())}
+          />
         ) : (
           <input
             {...described}
@@ -55,9 +73,10 @@ export function firstTextOf(field: NounField): string {
 
 /** The problem that the form itself sees with a text; null = none. */
 export function problemOf(field: NounField, text: string): string | null {
-  const { kind, example } = field;
+  const { kind, json, example } = field;
   const given = text.trim();
-  if (given === '' && !isSet(field)) return null;
+  // An empty list is a value.
+  if (given === '' && (!isSet(field) || json === 'texts')) return null;
   if (kind === 'int64' || kind === 'integer') {
     return INTEGERS[kind].test(given)
       ? null
@@ -69,4 +88,11 @@ export function problemOf(field: NounField, text: string): string | null {
 /** Whether each item has a value of it. */
 function isSet(field: NounField): boolean {
   return field.isRequired || field.default !== undefined;
+}
+
+/** The moment as the control shows it, in the reader's time zone; an empty text stays empty. */
+function localTimeOf(iso: string): string {
+  if (iso === '') return '';
+  const at = new Date(iso);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
 }

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react';
 import { capitalized, headOf, type NounDescription, type NounField } from '../../../nouns.js';
 import { Moment } from '../elements/moment.js';
 import { Tooltip } from '../elements/tooltip.js';
-import { type Item, textIn } from './item.js';
+import { type Item, textIn, valueIn } from './item.js';
 
 /** The acts that the key allows on an item. */
 export interface ItemActs {
@@ -103,7 +103,7 @@ const SHORT_CHARACTERS = 20;
 
 /** The badge of a choice needs no name on a narrow screen. */
 function Cell({ field, text }: { field: NounField; text: string }) {
-  const { kind, label, choices, tones, maxLength } = field;
+  const { kind, json, scalar, label, choices, tones, maxLength } = field;
   const tone = tones?.[choices?.indexOf(text) ?? -1] ?? 'idle';
   const isLong = kind === 'text' && (maxLength === undefined || maxLength > SHORT_CHARACTERS);
   return (
@@ -114,6 +114,10 @@ function Cell({ field, text }: { field: NounField; text: string }) {
         <span className={`badge badge-${tone}`}>{text}</span>
       ) : kind === 'text' ? (
         <bdi>{text}</bdi>
+      ) : scalar === 'DateTime' ? (
+        <Moment at={text} />
+      ) : json === 'texts' ? (
+        <bdi>{[valueIn(text)].flat().join(', ')}</bdi>
       ) : (
         text
       )}

@@ -7,18 +7,43 @@ export interface Item {
   /** A time in ISO 8601; not part of exports. */
   readonly createdAt: string;
   /** Its fields by name: an integer of 64 bits is text, and null = not set. */
-  readonly [field: string]: string | number | null;
+  readonly [field: string]: string | number | boolean | readonly string[] | null;
 }
 
 /** The value of a field as text; empty = not set. */
 export function textIn(item: Item, { name }: NounField): string {
-  return String(item[name] ?? '');
+  const value = item[name] ?? '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** The value as the text of a form: a list has a line for each text, or is JSON if a text has lines itself. */
+export function formTextOf(item: Item, field: NounField): string {
+  const value = item[field.name];
+  const isInLines = Array.isArray(value) && !value.some((each) => /[\r\n]/.test(each));
+  return isInLines ? value.join('\n') : textIn(item, field);
 }
 
 /** The value that GraphQL expects for a text from a form or a file. */
-export function inputOf({ kind }: NounField, text: string): string | number | null {
+export function inputOf({ scalar, json, isRequired }: NounField, text: string): unknown {
+  if (json === 'texts') return listIn(text, isRequired);
   if (text === '') return null;
-  return kind === 'integer' ? Number(text) : text;
+  if (scalar === 'Int') return Number(text);
+  return json === 'boolean' ? (valueIn(text) ?? text) : text;
+}
+
+function listIn(text: string, isRequired: boolean): unknown {
+  if (text === '') return isRequired ? [] : null;
+  const value = valueIn(text);
+  return Array.isArray(value) ? value : text.split('\n').filter((line) => line.trim() !== '');
+}
+
+/** The value of a JSON text; null = it is none. */
+export function valueIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** `1 book`, `1,000 books`. */
@@ -44,12 +69,10 @@ export function rootFieldsOf({ singular, plural, type }: NounDescription) {
   };
 }
 
-const SCALARS = { text: 'String', date: 'String', int64: 'ID', integer: 'Int' };
-
 /** The arguments of the list that select, with their types in GraphQL: `state` is a `BookState`. */
 export function selectingArgumentsOf(noun: NounDescription): { name: string; type: string }[] {
   return filteredFieldsOf(noun).map(({ argument, field }) => ({
     name: argument,
-    type: field.kind === 'choice' ? `${noun.type}${capitalized(field.name)}` : SCALARS[field.kind],
+    type: field.scalar ?? `${noun.type}${capitalized(field.name)}`,
   }));
 }

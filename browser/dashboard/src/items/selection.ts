@@ -29,7 +29,7 @@ export function isSearchable(
 }
 
 /** The filters as variables of an operation; null = it does not filter. */
-export function variablesOf({ noun, filters }: Selection): Record<string, string | number | null> {
+export function variablesOf({ noun, filters }: Selection): Record<string, unknown> {
   return Object.fromEntries(
     filteredFieldsOf(noun).map(({ argument, field }) => [argument, inputOf(field, filters[argument] ?? '')]),
   );

@@ -1,4 +1,11 @@
-import { type GraphQLField, getNamedType, getNullableType, isEnumType, isListType } from 'graphql';
+import {
+  type GraphQLField,
+  GraphQLScalarType,
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isListType,
+} from 'graphql';
 import { GraphQLDateTime } from 'graphql-scalars';
 import { Extensions, Field, ObjectType, registerEnumType } from 'type-graphql';
 import { MAX_PAGE_SIZE } from '../../../ground/kernel/validation.js';
@@ -11,11 +18,21 @@ export function PlainType(name: string, description: string): ClassDecorator {
   return ObjectType(name, { description, simpleResolvers: true });
 }
 
+/**
+ * A time. An input arrives as its text: the rules of the field refuse what it cannot keep, such as microseconds, and the
+ * library's own reader would drop them.
+ */
+export const DATE_TIME = new GraphQLScalarType({
+  ...GraphQLDateTime.toConfig(),
+  parseValue: (value) => value,
+  parseLiteral: (node) => ('value' in node ? node.value : null),
+});
+
 /** A time. The property is in milliseconds, and the field has its name without `Ms`. */
 export function TimeField(description: string, { nullable = false } = {}): PropertyDecorator {
   return (type, property) => {
     const name = String(property).slice(0, -'Ms'.length);
-    Field(() => GraphQLDateTime, { name, description, nullable, simple: false })(type, property);
+    Field(() => DATE_TIME, { name, description, nullable, simple: false })(type, property);
   };
 }
 

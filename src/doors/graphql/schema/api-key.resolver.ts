@@ -1,4 +1,3 @@
-import { GraphQLDateTime } from 'graphql-scalars';
 import { Arg, Ctx, Directive, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { ServiceCall } from '../../../ground/kernel/caller.js';
 import { parseInt64 } from '../../../ground/kernel/int64.js';
@@ -11,7 +10,7 @@ import { type IssuedApiKey, MAX_OVERLAP_SECONDS } from '../../../tenants/api-key
 import { MAX_KEYS_SHOWN, MAX_VALID_KEYS, refuseUnknown } from '../../../tenants/api-keys/valid-keys.js';
 import { Batch } from '../execution/batch.js';
 import { Call, type Context, serviceCallOf } from '../execution/context.js';
-import { Entries } from '../operations/type-options.js';
+import { DATE_TIME, Entries } from '../operations/type-options.js';
 import { ApiKeyType, CreatedApiKeyType, NewApiKeyInput } from './api-key.type.js';
 
 const OVERLAP_SECONDS = 86_400;
@@ -134,7 +133,7 @@ export class ApiKeyResolver {
     return this.present(key, call);
   }
 
-  @FieldResolver(() => GraphQLDateTime, {
+  @FieldResolver(() => DATE_TIME, {
     nullable: true,
     description: 'When its ban ends; null = not banned. A ban refuses only requests for {{nouns}}.',
   })

@@ -1,10 +1,9 @@
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import { GraphQLEnumType, type GraphQLSchema } from 'graphql';
-import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, ID, InputType } from 'type-graphql';
 import type { Scope } from '../../../ground/kernel/caller.js';
 import { NAME } from '../../../ground/kernel/validation.js';
-import { describedEnum, inCapitals, PlainType, TimeField } from '../operations/type-options.js';
+import { DATE_TIME, describedEnum, inCapitals, PlainType, TimeField } from '../operations/type-options.js';
 
 const SCOPE = 'ApiKeyScope';
 
@@ -92,7 +91,7 @@ export class NewApiKeyInput {
   })
   scopes!: Scope[];
 
-  @Field(() => GraphQLDateTime, {
+  @Field(() => DATE_TIME, {
     nullable: true,
     description:
       'When it expires: a time in the future; null = never. A key that expires makes none that outlives it.',

@@ -1,11 +1,10 @@
-import { GraphQLDateTime } from 'graphql-scalars';
 import { Ctx, Field, FieldResolver, Int, Query, Resolver } from 'type-graphql';
 import { isManagement } from '../../../request/admission/cost.js';
 import type { Standing } from '../../../request/rate-limit/rules/limiter.js';
 import type { WindowStanding } from '../../../request/rate-limit/rules/windows.js';
 import type { Context } from '../execution/context.js';
 import type { FieldLimits, FieldStanding } from '../execution/field-limits.js';
-import { describedEnum, Entries, inCapitals, PlainType } from '../operations/type-options.js';
+import { DATE_TIME, describedEnum, Entries, inCapitals, PlainType } from '../operations/type-options.js';
 
 @PlainType('RateLimitWindow', 'The limit of a window, and what is left of it.')
 export class RateLimitWindowType {
@@ -15,7 +14,7 @@ export class RateLimitWindowType {
   @Field(() => Int, { description: 'Units left in the window.' })
   remaining!: number;
 
-  @Field(() => GraphQLDateTime, { description: 'When the next window begins.' })
+  @Field(() => DATE_TIME, { description: 'When the next window begins.' })
   resetAt!: Date;
 }
 
@@ -26,7 +25,7 @@ export class BanType {
   })
   strikes!: number;
 
-  @Field(() => GraphQLDateTime, { nullable: true, description: 'When the ban ends; null = not banned.' })
+  @Field(() => DATE_TIME, { nullable: true, description: 'When the ban ends; null = not banned.' })
   until!: Date | null;
 
   @Field(() => Int, { description: 'Length of the next ban.' })

@@ -94,9 +94,9 @@ function valuesOf({ operations, nouns, names }: Contract): Record<string, string
   };
 }
 
-function codeOf({ kind, example }: NounField): string {
+function codeOf({ kind, json, example }: NounField): string {
   if (kind === 'int64') return `${example}n`;
-  return kind === 'integer' ? example : `'${example.replaceAll(/['\\]/g, '\\$&')}'`;
+  return json !== 'text' ? example : `'${example.replaceAll(/['\\]/g, '\\$&')}'`;
 }
 
 function deprecatedIn(operations: readonly LocatedOperation[]): string {

@@ -1,0 +1,60 @@
+import type { FieldOf, FieldOptions } from './kind.js';
+
+interface TextsOptions extends Omit<FieldOptions<readonly string[]>, 'unique'> {
+  /** How many texts. */
+  readonly most: number;
+  /** Of each text, in characters. */
+  readonly max: number;
+}
+
+/** A character as JSON, at most: `\u0001`. */
+const ESCAPED_CHARACTERS = 6;
+const MOST_CHARACTERS = 15_000;
+
+/**
+ * A list of texts in their order, each not only blanks; no text is there twice. A record without any has an empty list, or
+ * none if it is optional. Throws an `Error` for bounds that no column has room for.
+ */
+export function texts<const Options extends TextsOptions>(
+  options: Options,
+): FieldOf<readonly string[], Options> {
+  const { most, max, example = ['Example'] } = options as TextsOptions;
+  const room = 2 + most * (max * ESCAPED_CHARACTERS + 3);
+  if (![most, max].every((bound) => Number.isSafeInteger(bound) && bound >= 1) || room > MOST_CHARACTERS) {
+    throw new Error(
+      `most and max of texts are whole numbers from 1, and most × max is about ${MOST_CHARACTERS / ESCAPED_CHARACTERS} at most, not ${most} × ${max}.`,
+    );
+  }
+  const listIn = (stored: unknown) => (typeof stored === 'string' ? JSON.parse(stored) : stored);
+  return {
+    kind: {
+      name: 'texts',
+      column: {
+        type: 'varchar',
+        length: room,
+        transformer: {
+          to: (value) => value && JSON.stringify(value),
+          from: (text) => text && JSON.parse(text),
+        },
+      },
+      indexBytes: 4 * room,
+      schema: {
+        type: 'array',
+        items: { type: 'string', minLength: 1, maxLength: max, pattern: '\\S' },
+        maxItems: most,
+        uniqueItems: true,
+        rule: `must be a list of at most ${most} different texts of 1 to ${max} characters, not only blanks`,
+      },
+      scalar: 'String',
+      most,
+      json: 'texts',
+      isDigits: false,
+      toSql: (value) => JSON.stringify(value),
+      toGraphQL: listIn,
+      toJson: listIn,
+    },
+    options,
+    filter: null,
+    example: JSON.stringify(example),
+  };
+}

@@ -1,0 +1,55 @@
+import { Table } from 'typeorm';
+import { exactCollation, NewTables } from '../../../src/ground/migrations/tables.js';
+import { defineNoun } from '../../../src/noun/define-noun.js';
+import { boolean } from '../../../src/noun/definition/boolean.js';
+import { choice } from '../../../src/noun/definition/choice.js';
+import { dateTime } from '../../../src/noun/definition/date-time.js';
+import { text } from '../../../src/noun/definition/text.js';
+import { texts } from '../../../src/noun/definition/texts.js';
+import type { TestNoun } from './test-noun.js';
+
+/** A noun with the kinds that are neither text nor number. */
+export const shipments = defineNoun({
+  name: 'shipment',
+  fields: {
+    trackingCode: text({ max: 32, example: 'PX4711' }),
+    fragile: boolean({ default: false, filter: true }),
+    insured: boolean({ optional: true, filter: true, example: false }),
+    deliveredAt: dateTime({ optional: true }),
+    dueAt: dateTime({ example: '2026-12-24T18:00:00.000Z' }),
+    tags: texts({ most: 10, max: 40, default: [], example: ['gift', 'heavy'] }),
+    stops: texts({ most: 3, max: 20, optional: true, example: ['Zürich'] }),
+    carrier: choice({ dhl: 'DHL.', ups: 'UPS.' }, { optional: true, filter: true }),
+  },
+  count: true,
+  changes: true,
+  check: ({ deliveredAt, dueAt, insured, tags }) => [
+    ...(deliveredAt !== null && deliveredAt < '2000'
+      ? [{ field: 'deliveredAt', message: 'is before 2000' }]
+      : []),
+    ...(insured === false && tags.includes('gold')
+      ? [{ field: 'insured', message: 'must be true for gold' }]
+      : []),
+    ...(dueAt === '9999-12-31T23:59:59.999Z' ? [{ field: 'dueAt', message: 'is the end of time' }] : []),
+  ],
+  migrations: async () => [Shipments1790000000002],
+});
+
+class Shipments1790000000002 extends NewTables {
+  protected readonly tables = [new Table(shipments.table.table)];
+  protected override readonly collation = exactCollation;
+}
+
+export const SHIPMENTS: TestNoun = {
+  description: shipments.description,
+  input: (n) => ({ trackingCode: `PX${n}`, dueAt: '2026-12-24T18:00:00.000Z' }),
+  change: (n) => ({ trackingCode: `Changed ${n}` }),
+  text: 'trackingCode',
+  invalid: [
+    [{ dueAt: '2026-02-30T00:00:00Z' }, ['dueAt']],
+    [{ tags: ['a', ' '] }, ['tags']],
+  ],
+  int64: null,
+  filter: { field: 'carrier', values: ['dhl', 'ups'] },
+  boundLists: (id) => ['orderBy: NEWEST, fragile: false', `ids: ["${id}"]`],
+};
