@@ -14,6 +14,7 @@ export { boolean } from './noun/definition/boolean.js';
 export { choice } from './noun/definition/choice.js';
 export { date } from './noun/definition/date.js';
 export { dateTime } from './noun/definition/date-time.js';
+export { decimal } from './noun/definition/decimal.js';
 export { int64 } from './noun/definition/int64.js';
 export { integer } from './noun/definition/integer.js';
 export { text } from './noun/definition/text.js';

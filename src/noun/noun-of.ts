@@ -39,8 +39,10 @@ export function nounOf(
   const rules = rulesOf(model);
   const demoRecords = demo.map((record, at) => checkedDemo(record, at, description.singular, rules));
   const texts = Object.fromEntries(
-    model.fields.flatMap(({ name, kind: { json, toJson, isDigits } }) =>
-      toJson && isDigits && json !== 'integer' ? [[name, (column: string) => String(toJson(column))]] : [],
+    model.fields.flatMap(({ name, kind: { json, toJson } }) =>
+      toJson && (json === 'boolean' || json === 'text')
+        ? [[name, (column: string) => String(toJson(column))]]
+        : [],
     ),
   );
   const hasUnique = model.fields.some(({ options }) => options.unique);

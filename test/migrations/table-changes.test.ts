@@ -4,6 +4,7 @@ import type { QueryRunner, Table, TableColumnOptions, TableOptions } from 'typeo
 import { type DatabaseTarget, loadConfig } from '../../src/ground/config/config.js';
 import { withDataSource } from '../../src/ground/database/data-source.js';
 import { migrate, revertLastMigration } from '../../src/ground/database/migrate.js';
+import { plainDecimal, sortableDecimal } from '../../src/ground/kernel/decimals.js';
 import { differenceOf } from '../../src/ground/migrations/files/compare.js';
 import { declaredTables } from '../../src/ground/migrations/files/declared-tables.js';
 import { migratedTables } from '../../src/ground/migrations/files/migrated-tables.js';
@@ -188,5 +189,38 @@ describe.each(databaseKinds())('on %s', (kind) => {
       );
       await expect(again).rejects.toThrow(/unique|duplicate/i);
     }
+  });
+
+  test('Migrations-19: a decimal gets more digits and keeps its values, and records without one get its default', async () => {
+    const weight = { name: 'weight', type: 'decimal', precision: 9, scale: 3 };
+    const cost = { name: 'cost', type: 'decimal', precision: 38, scale: 10 };
+    const first = books([{ ...weight, isNullable: true }]);
+    const second = books([
+      { ...weight, precision: 14, scale: 5, default: '-12.5' },
+      { ...cost, default: '0.1' },
+    ]);
+    const schema = await schemaOf(first, second);
+    await migrate(target, { ...schema, migrations: schema.migrations.slice(0, 1) });
+    const stored = (number: string) => (kind === 'sqlite' ? `'${sortableDecimal(number)}'` : number);
+    await query(
+      `INSERT INTO books (project_id, id, weight) VALUES (1, 1, ${stored('-999999.999')}), (1, 2, NULL)`,
+    );
+    await migrate(target, schema);
+    await isTable(second);
+    const numbers = (await rows('weight, cost')).map(({ weight, cost }) => [
+      plainDecimal(weight as string, 5),
+      plainDecimal(cost as string, 10),
+    ]);
+    expect(numbers).toEqual([
+      ['-999999.99900', '0.1000000000'],
+      ['-12.50000', '0.1000000000'],
+    ]);
+    // Both forms sort as the numbers do.
+    const [lowest] = await rows('id, weight');
+    expect((await query('SELECT id FROM books ORDER BY weight LIMIT 1')).map(({ id }) => String(id))).toEqual(
+      [lowest?.id],
+    );
+    const fewer = differenceOf(await inDatabase((runner) => runner.getTable('books')), first);
+    expect(fewer?.problems).toEqual([expect.stringContaining('weight of books gets fewer digits')]);
   });
 });

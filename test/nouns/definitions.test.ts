@@ -4,9 +4,11 @@ import { isDuplicateId } from '../../src/ground/database/database-errors.js';
 import { defineNoun, type NewRecordOf, type RecordOf } from '../../src/noun/define-noun.js';
 import { choice } from '../../src/noun/definition/choice.js';
 import { date } from '../../src/noun/definition/date.js';
+import { decimal } from '../../src/noun/definition/decimal.js';
 import { int64 } from '../../src/noun/definition/int64.js';
 import { integer } from '../../src/noun/definition/integer.js';
 import { text } from '../../src/noun/definition/text.js';
+import { texts } from '../../src/noun/definition/texts.js';
 import { nounOf } from '../../src/noun/noun-of.js';
 import { graphql, rest } from '../support/http/client.js';
 import type { books } from '../support/nouns/books.js';
@@ -69,6 +71,14 @@ test.each<[problem: string, define: () => unknown]>([
   ['min of an int64 is from -(2^53 - 1) to 2^53 - 1', () => int64({ min: 2n ** 60n })],
   ['A bound of an integer has 32 bits, not 4294967296', () => integer({ max: 2 ** 32 })],
   ['A choice needs values such as draft', () => choice({ 'for sale': '' }, {})],
+  ['A decimal has 1 to 38 digits', () => decimal({ digits: 39, places: 2 })],
+  ['at most 30 of them as places, not 4 and 5', () => decimal({ digits: 4, places: 5 })],
+  [
+    "A bound of a decimal with 4 digits is text such as '99.99'",
+    () => decimal({ digits: 4, places: 2, max: '100' }),
+  ],
+  ['most and max of texts are whole numbers from 1', () => texts({ most: 0, max: 10 })],
+  ['not 100 × 100', () => texts({ most: 100, max: 100 })],
 ])('Define-1: a definition that cannot work is refused at once: %s', (problem, define) => {
   expect(define).toThrow(problem);
 });

@@ -39,6 +39,37 @@ const NO_TIMES = [
   '1764000000000',
   '',
 ];
+const WHOLE = '1234567890123456789012345678';
+const DECIMALS = {
+  '0': '0.0000000000',
+  '-0': '0.0000000000',
+  '-0.0': '0.0000000000',
+  '12.5': '12.5000000000',
+  '0012.50': '12.5000000000',
+  '-12.5': '-12.5000000000',
+  '0.1': '0.1000000000',
+  [`${WHOLE}.0123456789`]: `${WHOLE}.0123456789`,
+  [`-${WHOLE}.0123456789`]: `-${WHOLE}.0123456789`,
+  [`${'9'.repeat(28)}.${'9'.repeat(10)}`]: `${'9'.repeat(28)}.${'9'.repeat(10)}`,
+  [`-${'9'.repeat(28)}.${'9'.repeat(10)}`]: `-${'9'.repeat(28)}.${'9'.repeat(10)}`,
+  '-0.0000000001': '-0.0000000001',
+};
+const NO_DECIMALS = [
+  '',
+  '.5',
+  '5.',
+  '1e3',
+  '+1',
+  ' 1',
+  '1,5',
+  '٣',
+  '0x1',
+  'NaN',
+  `1${'0'.repeat(28)}`,
+  '0.00000000001',
+  'p1',
+  '--1',
+];
 const LISTS = [
   [],
   ['gift'],
@@ -73,7 +104,8 @@ onEachDatabase(
       next += 1;
       return { trackingCode: `PX${next}`, dueAt: DUE, ...values };
     };
-    const FIELDS = 'id trackingCode fragile insured deliveredAt dueAt tags stops carrier';
+    const FIELDS =
+      'id trackingCode fragile insured deliveredAt dueAt tags stops weightKg balance packedAt orderedOn carrier';
     const create = (values: object) => send(PATH, { method: 'POST', body: input(values) });
     const createOverGraphQL = (values: object) =>
       ask(`mutation($input: NewShipment!) { it: createShipment(input: $input) { ${FIELDS} } }`, {
@@ -122,6 +154,46 @@ onEachDatabase(
         // GraphQL reads one text as a list of one, and refuses other types by itself.
         if (list !== 'a')
           expect([list, ['INVALID_REQUEST', 'BAD_USER_INPUT'].includes(code)]).toEqual([list, true]);
+      }
+    });
+
+    test.each(Object.entries(DECIMALS))(
+      'Kinds-12: the decimal %s is %s in every answer',
+      async (sent, answered) => {
+        expect(new Set(await shown('balance', sent))).toEqual(new Set([answered]));
+      },
+    );
+
+    test('Kinds-13: what is no decimal with these digits is refused by name, a number of JSON too', async () => {
+      for (const value of NO_DECIMALS) {
+        expect([value, ...(await refused('balance', value))]).toEqual([
+          value,
+          400,
+          'balance',
+          'INVALID_REQUEST',
+        ]);
+      }
+      const { status, body } = await create({ balance: 1.5 });
+      expect([status, body.errors[0].field]).toEqual([400, 'balance']);
+    });
+
+    test('Kinds-14: bounds of decimals, days and moments are exact, in both APIs, and the document has them', async () => {
+      const bounds = {
+        weightKg: { good: ['0.001', '999999.999'], wrong: ['0', '0.000', '-1', '1000000'] },
+        orderedOn: { good: ['2000-01-01', '2099-12-31'], wrong: ['1999-12-31', '2100-01-01'] },
+        packedAt: {
+          good: ['2000-01-01T00:00:00Z', '1999-12-31T23:00:00-01:00', '2100-01-01T00:00:00.000Z'],
+          wrong: ['1999-12-31T23:59:59.999Z', '2100-01-01T00:00:00.001Z', '2000-01-01T00:00:00+00:01'],
+        },
+      };
+      const { components } = (await rest(app().url, '/v1/openapi.json')).body;
+      for (const [field, { good, wrong }] of Object.entries(bounds)) {
+        for (const value of good)
+          expect([value, new Set(await shown(field, value)).size]).toEqual([value, 1]);
+        for (const value of wrong)
+          expect([value, ...(await refused(field, value))]).toEqual([value, 400, field, 'INVALID_REQUEST']);
+        const shownBounds = components.schemas.NewShipment.properties[field];
+        expect(shownBounds).toMatchObject({ 'x-minimum': good[0], 'x-maximum': expect.any(String) });
       }
     });
 
@@ -290,6 +362,7 @@ onEachDatabase(
             await create({ deliveredAt: sent > '1' ? DUE : null, dueAt: sent });
           for (const tags of LISTS)
             await create({ tags, stops: tags.slice(0, 2).map((tag) => tag.slice(0, 20)) });
+          for (const balance of Object.keys(DECIMALS)) await create({ balance, weightKg: '0.001' });
           for (const insured of [true, false]) await create({ insured, fragile: !insured });
           const first = await exported(tenant.projectId, join(folder, `one.${format}`), format);
           const { projectId } = await app().tenant();

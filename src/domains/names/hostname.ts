@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { getDomain } from 'tldts';
 import { AppError, invalidField } from '../../ground/kernel/errors.js';
-import { parseUrl } from '../../ground/kernel/url.js';
+import { parseUrl } from '../../ground/kernel/networks.js';
 
 /** Enough for any spelling of a 253-character name and for a pasted link; longer input is refused unread. */
 const MAX_INPUT_LENGTH = 1_000;

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { DataSource } from 'typeorm';
+import type { DataSource, ObjectLiteral, ValueTransformer } from 'typeorm';
 import type { DatabaseTarget } from '../config/config.js';
 import { ChangeSequence } from '../database/change-sequence.entity.js';
 import { type DatabaseSchema, withDataSource } from '../database/data-source.js';
-import { insertRows, rawIn } from '../database/insert-rows.js';
+import { type Column, insertRows } from '../database/insert-rows.js';
 import { migrate, requireNoUnfinishedCopy, UNFINISHED_COPY } from '../database/migrate.js';
 import { appliedMigrations, isSameDatabase } from '../database/migration-plan.js';
 import { AppError } from '../kernel/errors.js';
@@ -57,7 +57,7 @@ async function fill(
         // SQLite's driver never waits, and a signal arrives between two turns of the event loop.
         await nextTurn();
         signal.throwIfAborted();
-        await data.transaction((manager) => insertRows(manager, entity, page, rawIn));
+        await data.transaction((manager) => insertRows(manager, entity, page, copied));
         rows += page.length;
         onProgress(rows, total);
       }
@@ -65,6 +65,14 @@ async function fill(
     await target.end(counts);
     return counts;
   });
+}
+
+/** The value of a row that was read as its column has it. Engines differ in the form of a decimal alone. */
+function copied({ propertyName, precision, transformer }: Column, row: ObjectLiteral): unknown {
+  const value = row[propertyName];
+  if (precision == null || !transformer) return value;
+  const { to, from } = transformer as ValueTransformer;
+  return to(from(value));
 }
 
 export function sumOf(counts: Readonly<Record<string, number>>): number {

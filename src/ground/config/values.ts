@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
-import { parseUrl } from '../kernel/url.js';
+import { parseUrl } from '../kernel/networks.js';
 
 /** Invalid settings. Each problem is one line that names the variable and the expected value. */
 export class ConfigError extends Error {

@@ -1,4 +1,5 @@
-import { type ColumnOptions, PrimaryColumn } from 'typeorm';
+import { type ColumnOptions, PrimaryColumn, type ValueTransformer } from 'typeorm';
+import { sortableDecimal } from '../kernel/decimals.js';
 
 /** The MySQL driver returns 64-bit integers as text, the SQLite driver as bigint. In the code, ids are always bigint. */
 const int64 = {
@@ -22,6 +23,14 @@ export const BOOLEAN = {
     from: booleanFrom,
   },
 } satisfies ColumnOptions;
+
+/** SQLite has no exact decimal: it keeps a text that sorts as the number. */
+export function onSqlite<C extends ColumnOptions>(column: C): C {
+  if (column.type !== 'decimal') return column;
+  const { from } = column.transformer as ValueTransformer;
+  const to = (value: unknown) => (value == null ? value : sortableDecimal(String(value)));
+  return { ...column, type: 'varchar', transformer: { to, from } };
+}
 
 /** A value that is stored as JSON text; null stays null. */
 export const json = <T>() =>

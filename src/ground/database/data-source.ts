@@ -9,6 +9,7 @@ import {
   type TableOptions,
 } from 'typeorm';
 import type { DatabaseTarget } from '../config/config.js';
+import { onSqlite } from './columns.js';
 
 export interface DataSourceSettings {
   poolSize: number;
@@ -49,7 +50,9 @@ export async function createDataSource(
   settings: DataSourceSettings,
 ): Promise<DataSource> {
   const shared = {
-    entities: entities.map((each) => (typeof each === 'function' ? each : new EntitySchema(each))),
+    entities: entities.map((each) =>
+      typeof each === 'function' ? each : new EntitySchema(ofEngine(each, target)),
+    ),
     migrations: [...migrations],
     synchronize: false,
     logging: false,
@@ -89,6 +92,15 @@ export async function createDataSource(
     ...(target.tls ? { ssl: {} } : {}),
     extra: { queueLimit: settings.poolSize * 50, enableKeepAlive: true },
   });
+}
+
+function ofEngine<Entity extends EntitySchemaOptions<{ projectId: bigint }>>(
+  entity: Entity,
+  target: DatabaseTarget,
+): Entity {
+  if (target.kind !== 'sqlite') return entity;
+  const columns = Object.entries(entity.columns).map(([name, column]) => [name, column && onSqlite(column)]);
+  return { ...entity, columns: Object.fromEntries(columns) };
 }
 
 type Engine = DatabaseTarget['kind'];

@@ -32,10 +32,7 @@ export function insertion<E extends ObjectLiteral>(
   return [`INSERT INTO ${quoted(tableName)} (${names}) VALUES ${rows.map(() => row).join(', ')}`, values];
 }
 
-type Column = EntityMetadata['columns'][number];
-
-/** The value of rows that were read without TypeORM: it is in its column's form already. */
-export const rawIn = ({ propertyName }: Column, row: ObjectLiteral): unknown => row[propertyName];
+export type Column = EntityMetadata['columns'][number];
 
 /** As TypeORM would write it. Most columns have no transformer that changes it. */
 function storedIn({ propertyName, transformer }: Column, row: ObjectLiteral): unknown {

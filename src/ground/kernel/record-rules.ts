@@ -142,12 +142,12 @@ function within32Bits(property: Property): Property {
 /** Keywords that say nothing about values. */
 const WORDS = ['title', 'description', 'examples', 'deprecated', 'rule'];
 const FORMATS: Readonly<Record<string, readonly unknown[]>> = {
-  string: ['date', 'date-time'],
+  string: ['date', 'date-time', 'decimal'],
   integer: ['int64'],
 };
 /** The keywords that both APIs and files enforce, by the type of the field. */
 const ENFORCED: Readonly<Record<string, readonly string[]>> = {
-  string: ['minLength', 'maxLength', 'pattern', 'const', 'enum', 'default'],
+  string: ['minLength', 'maxLength', 'pattern', 'const', 'enum', 'default', 'x-minimum', 'x-maximum'],
   integer: [...Object.keys(INT64_KEYWORDS), 'default'],
   boolean: ['default'],
   array: ['items', 'maxItems', 'uniqueItems', 'default'],

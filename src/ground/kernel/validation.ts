@@ -1,4 +1,5 @@
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type AnySchemaObject, type ErrorObject } from 'ajv';
+import { compareDecimals } from './decimals.js';
 import type { FieldProblem } from './errors.js';
 import { got } from './got.js';
 import { INT64_MAX, INT64_MIN } from './int64.js';
@@ -48,10 +49,30 @@ const UNSTORABLE = { pattern: '[\\u0000\\uD800-\\uDFFF]' };
 
 // Reports all problems at once.
 const ajv = new Ajv({ allErrors: true, ownProperties: true, keywords: ['rule'] });
+// Only the length and the digits: `pattern` checks them.
+ajv.addFormat('decimal', true);
+for (const [keyword, sign] of Object.entries({ 'x-minimum': 1, 'x-maximum': -1 }))
+  ajv.addKeyword({ keyword, type: 'string', compile: boundCheck(sign) });
 // Ajv knows no bigint, so `int64` has all keywords of a property with `format: int64`.
 ajv.addKeyword({ keyword: 'int64', schemaType: 'object', compile: int64Check });
 ajv.addFormat('date', isDate);
 ajv.addFormat('date-time', isDateTime);
+
+type Compare = (one: string, other: string) => number;
+/** The order of the values of a format, which texts do not have. */
+const ORDERS: Readonly<Record<string, Compare>> = {
+  decimal: compareDecimals,
+  'date-time': (one, other) => Date.parse(one) - Date.parse(other),
+  date: (one, other) => Date.parse(one) - Date.parse(other),
+};
+
+/** JSON Schema has bounds for numbers alone. */
+function boundCheck(sign: number) {
+  return (bound: string, { format }: AnySchemaObject) => {
+    const compare = ORDERS[format ?? ''] as Compare;
+    return (value: string) => compare(value, bound) * sign >= 0;
+  };
+}
 
 /** A day of the calendar, such as `2026-11-24`. JavaScript would read `2026-02-30` as one in March. */
 function isDate(value: string): boolean {

@@ -80,13 +80,14 @@ function clause(change: TableChange, collation: string): string {
 }
 
 function column(
-  { name, type, length, isNullable, default: byDefault }: TableColumnOptions,
+  { name, type, length, precision, scale, isNullable, default: byDefault }: TableColumnOptions,
   collation: string,
 ) {
+  const size = type === 'decimal' ? `${precision},${scale}` : (length ?? '');
   const isText = type === 'varchar' || type === 'text';
   return [
     quoted(name),
-    length === undefined || length === '' ? type : `${type}(${length})`,
+    size === '' ? type : `${type}(${size})`,
     ...(isText ? [`CHARACTER SET utf8mb4 COLLATE ${collation}`] : []),
     isNullable ? 'NULL' : 'NOT NULL',
     ...(byDefault === undefined ? [] : [`DEFAULT ${byDefault}`]),

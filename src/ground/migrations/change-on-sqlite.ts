@@ -1,4 +1,11 @@
-import { type QueryRunner, type Table, TableColumn, type TableIndexOptions } from 'typeorm';
+import {
+  type QueryRunner,
+  type Table,
+  TableColumn,
+  type TableColumnOptions,
+  type TableIndexOptions,
+} from 'typeorm';
+import { sortableDecimal } from '../kernel/decimals.js';
 import { AppError } from '../kernel/errors.js';
 import { changedValues, quoted, type TableChange } from './changed-values.js';
 
@@ -25,7 +32,7 @@ export async function changeOnSqlite(
     await runner.query(`ALTER TABLE ${quoted(name)} RENAME COLUMN ${from} TO ${to}`);
   }
   const isRebuilt = changes.some((change) => !('createIndex' in change || 'dropIndex' in change));
-  if (isRebuilt) await rebuild(runner, name, changes.map(withoutRename));
+  if (isRebuilt) await rebuild(runner, name, changes.map(withoutRename).map(withSortableDefault));
   for (const change of changes) {
     if ('createIndex' in change) await runner.query(createIndex(name, change.createIndex));
   }
@@ -34,6 +41,16 @@ export async function changeOnSqlite(
 function withoutRename(change: TableChange): TableChange {
   if (!('changeColumn' in change)) return change;
   return { ...change, from: { ...change.from, name: change.changeColumn.name } };
+}
+
+/** As the platform writes a decimal on SQLite. */
+function withSortableDefault(change: TableChange): TableChange {
+  const sortable = (column: TableColumnOptions): TableColumnOptions =>
+    column.type === 'decimal' && column.default !== undefined
+      ? { ...column, default: `'${sortableDecimal(String(column.default))}'` }
+      : column;
+  if ('addColumn' in change) return { addColumn: sortable(change.addColumn) };
+  return 'changeColumn' in change ? { ...change, changeColumn: sortable(change.changeColumn) } : change;
 }
 
 /** SQLite changes no column in its place. TypeORM would copy the table once for each. */

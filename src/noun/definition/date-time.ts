@@ -1,4 +1,10 @@
-import type { FieldOf, FieldOptions } from './kind.js';
+import { boundsOf, type FieldOf, type FieldOptions, rangeOf } from './kind.js';
+
+interface DateTimeOptions extends FieldOptions<string> {
+  /** The first moment and the last one. */
+  readonly min?: string;
+  readonly max?: string;
+}
 
 const EXAMPLE = '2026-11-24T10:00:00.000Z';
 
@@ -6,10 +12,8 @@ const EXAMPLE = '2026-11-24T10:00:00.000Z';
  * A moment, to the millisecond: RFC 3339 with any offset in requests, and in UTC everywhere else, such as
  * `2026-11-24T10:00:00.000Z`. The database has milliseconds since 1970, which no time zone shifts. D-5.
  */
-export function dateTime<const Options extends FieldOptions<string>>(
-  options: Options,
-): FieldOf<string, Options> {
-  const { example = EXAMPLE } = options as FieldOptions<string>;
+export function dateTime<const Options extends DateTimeOptions>(options: Options): FieldOf<string, Options> {
+  const { min, max, example = min ?? EXAMPLE } = options as DateTimeOptions;
   const isoOf = (value: unknown) => new Date(/^-?\d+$/.test(String(value)) ? Number(value) : String(value));
   const inUtc = (value: unknown) => isoOf(value).toISOString();
   return {
@@ -26,7 +30,8 @@ export function dateTime<const Options extends FieldOptions<string>>(
       schema: {
         type: 'string',
         format: 'date-time',
-        rule: `must be a time such as ${EXAMPLE}, from the year 1 to 9999, in milliseconds at most and without a leap second`,
+        ...boundsOf(min, max),
+        rule: `must be a time such as ${EXAMPLE}${rangeOf(min ?? 'the year 1', max ?? '9999')}, in milliseconds at most and without a leap second`,
       },
       scalar: 'DateTime',
       json: 'text',

@@ -8,8 +8,11 @@ import type { NounField } from '../../nouns.js';
 interface Kind {
   readonly name: NounField['kind'];
   readonly column: {
-    readonly type: 'varchar' | 'bigint' | 'integer';
+    readonly type: 'varchar' | 'bigint' | 'integer' | 'decimal';
     readonly length?: number;
+    /** Of a decimal: all digits, and those behind the point. */
+    readonly precision?: number;
+    readonly scale?: number;
     /** Between a row and its column; absent = the usual one of the type. */
     readonly transformer?: ValueTransformer;
   };
@@ -100,4 +103,15 @@ export function jsonOf({ json }: Pick<Kind, 'json'>, text: string): unknown {
 /** The text of a value in a definition. */
 export function textOf(value: unknown): string {
   return Array.isArray(value) ? JSON.stringify(value) : String(value);
+}
+
+/** Bounds in JSON Schema, which has none for texts. */
+export function boundsOf(min: string | undefined, max: string | undefined): object {
+  return { ...(min !== undefined && { 'x-minimum': min }), ...(max !== undefined && { 'x-maximum': max }) };
+}
+
+/** Bounds in a rule, such as `, from 2000-01-01`. */
+export function rangeOf(min: string | undefined, max: string | undefined): string {
+  const [from, to] = [min === undefined ? '' : ` from ${min}`, max === undefined ? '' : ` to ${max}`];
+  return from + to === '' ? '' : `,${from}${to}`;
 }

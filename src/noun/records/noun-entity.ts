@@ -40,11 +40,8 @@ function columnOf({ column: name, kind: { column }, isSet, options }: ModelField
     ...(options.default === undefined ? {} : { default: options.default }),
     ...(isSet ? {} : { nullable: true }),
   };
-  const { transformer } = column;
-  if (transformer) return { ...shared, type: column.type, ...lengthOf(column), transformer } as const;
+  if (column.transformer) return { ...shared, ...column } as const;
   if (column.type === 'bigint') return { ...shared, ...ID };
   if (column.type === 'integer') return { ...shared, ...INTEGER };
   return { ...shared, type: column.type, length: column.length } as const;
 }
-
-const lengthOf = ({ length }: ModelField['kind']['column']) => (length === undefined ? {} : { length });

@@ -37,11 +37,17 @@ export function tableOf(model: NounModel): NounTable {
           name,
           type: column.type,
           ...(column.length === undefined ? {} : { length: String(column.length) }),
+          ...(column.type === 'decimal' && { precision: column.precision, scale: column.scale }),
           ...(isSet ? {} : { isNullable: true }),
           // Of records that are older than the field.
           ...(options.default === undefined
             ? {}
-            : { default: literal(toSql?.(options.default) ?? options.default) }),
+            : {
+                default:
+                  column.type === 'decimal'
+                    ? String(options.default)
+                    : literal(toSql?.(options.default) ?? options.default),
+              }),
         })),
         { name: 'created_at_ms', type: 'bigint' },
       ],

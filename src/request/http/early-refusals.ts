@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { AppError } from '../../ground/kernel/errors.js';
-import { parseUrl } from '../../ground/kernel/url.js';
+import { parseUrl } from '../../ground/kernel/networks.js';
 
 export const MAX_HEADERS = 100;
 const HOST = /^(?:[a-z0-9_.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::([1-9]\d{0,4}))?$/i;

@@ -3,7 +3,9 @@ import { exactCollation, NewTables } from '../../../src/ground/migrations/tables
 import { defineNoun } from '../../../src/noun/define-noun.js';
 import { boolean } from '../../../src/noun/definition/boolean.js';
 import { choice } from '../../../src/noun/definition/choice.js';
+import { date } from '../../../src/noun/definition/date.js';
 import { dateTime } from '../../../src/noun/definition/date-time.js';
+import { decimal } from '../../../src/noun/definition/decimal.js';
 import { text } from '../../../src/noun/definition/text.js';
 import { texts } from '../../../src/noun/definition/texts.js';
 import type { TestNoun } from './test-noun.js';
@@ -17,8 +19,12 @@ export const shipments = defineNoun({
     insured: boolean({ optional: true, filter: true, example: false }),
     deliveredAt: dateTime({ optional: true }),
     dueAt: dateTime({ example: '2026-12-24T18:00:00.000Z' }),
+    packedAt: dateTime({ optional: true, min: '2000-01-01T00:00:00Z', max: '2100-01-01T00:00:00Z' }),
+    orderedOn: date({ optional: true, min: '2000-01-01', max: '2099-12-31' }),
     tags: texts({ most: 10, max: 40, default: [], example: ['gift', 'heavy'] }),
     stops: texts({ most: 3, max: 20, optional: true, example: ['Zürich'] }),
+    weightKg: decimal({ digits: 9, places: 3, min: '0.001', optional: true, example: '2.500' }),
+    balance: decimal({ digits: 38, places: 10, default: '0' }),
     carrier: choice({ dhl: 'DHL.', ups: 'UPS.' }, { optional: true, filter: true }),
   },
   count: true,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Agent } from 'node:https';
 import type { AcmeSettings } from '../../../ground/config/config.js';
 import { withinDeadline } from '../../../ground/kernel/deadline.js';
-import { parseUrl } from '../../../ground/kernel/url.js';
+import { parseUrl } from '../../../ground/kernel/networks.js';
 import { AcmeProblem, AcmeUnreachable } from './acme-problem.js';
 import {
   type AcmeDirectory,

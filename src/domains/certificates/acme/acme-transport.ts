@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, request } from 'node:https';
-import { parseUrl } from '../../../ground/kernel/url.js';
+import { parseUrl } from '../../../ground/kernel/networks.js';
 import { AcmeUnreachable } from './acme-problem.js';
 
 /** Longer than a chain that fits into the database. */

@@ -60,6 +60,10 @@ export function differenceOf(
       );
     } else if (!from) {
       add(column);
+    } else if (column.type === 'decimal' && from.type === 'decimal' && hasFewerDigits(from, column)) {
+      problems.push(
+        `${fieldOf(after, column)} gets fewer digits, and its values may have more. Make another field, or write this migration by hand.`,
+      );
     } else if (keepsValues(from, column)) {
       steps.push({ changeColumn: column, from });
       if (widthOf(column) >= widthOf(from)) continue;
@@ -132,6 +136,8 @@ function plain({
   name,
   type,
   length,
+  precision,
+  scale,
   isNullable,
   isPrimary,
   default: byDefault,
@@ -140,6 +146,7 @@ function plain({
     name,
     type: type === 'int' ? 'integer' : type,
     ...(length ? { length } : {}),
+    ...(type === 'decimal' ? { precision, scale } : {}),
     ...(isPrimary ? { isPrimary } : {}),
     ...(isNullable ? { isNullable } : {}),
     ...(byDefault === undefined || byDefault === null ? {} : { default: byDefault }),
@@ -147,7 +154,7 @@ function plain({
 }
 
 function isSame(one: TableColumnOptions, other: TableColumnOptions): boolean {
-  const keys = ['type', 'length', 'isPrimary', 'isNullable'] as const;
+  const keys = ['type', 'length', 'precision', 'scale', 'isPrimary', 'isNullable'] as const;
   return keys.every((key) => one[key] === other[key]);
 }
 
@@ -157,6 +164,13 @@ function keepsValues(from: TableColumnOptions, to: TableColumnOptions): boolean 
   return (
     from.type === to.type || (isText(from) && isText(to)) || (from.type === 'integer' && to.type === 'bigint')
   );
+}
+
+/** Before the point, or behind it. */
+function hasFewerDigits(from: TableColumnOptions, to: TableColumnOptions): boolean {
+  const places = ({ scale }: TableColumnOptions) => Number(scale);
+  const whole = (column: TableColumnOptions) => Number(column.precision) - places(column);
+  return places(to) < places(from) || whole(to) < whole(from);
 }
 
 function widthOf({ length }: TableColumnOptions): number {

@@ -1,0 +1,77 @@
+import { compareDecimals, plainDecimal } from '../../ground/kernel/decimals.js';
+import type { FieldOf, FieldOptions } from './kind.js';
+
+interface DecimalOptions extends FieldOptions<string> {
+  /** In all, at most 38. */
+  readonly digits: number;
+  /** Behind the point. */
+  readonly places: number;
+  readonly min?: string;
+  readonly max?: string;
+}
+
+const MOST_DIGITS = 38;
+const MOST_PLACES = 30;
+const PLAIN = /^-?\d+(\.\d+)?$/;
+
+/**
+ * An exact decimal number: text in both APIs, with all its places, such as `12.500`. DECIMAL on MySQL, a text that sorts as the
+ * number on SQLite. Throws an `Error` for digits, places or bounds that it cannot have.
+ */
+export function decimal<const Options extends DecimalOptions>(options: Options): FieldOf<string, Options> {
+  const { digits, places, min, max } = options as DecimalOptions;
+  const isWhole = [digits, places].every(Number.isSafeInteger);
+  if (
+    !isWhole ||
+    digits < 1 ||
+    digits > MOST_DIGITS ||
+    places < 0 ||
+    places > Math.min(digits, MOST_PLACES)
+  ) {
+    throw new Error(
+      `A decimal has 1 to ${MOST_DIGITS} digits, at most ${MOST_PLACES} of them as places, not ${digits} and ${places}.`,
+    );
+  }
+  const most = plainDecimal(`${'9'.repeat(digits - places)}.${'9'.repeat(places)}`, places);
+  for (const bound of [min, max]) {
+    if (bound !== undefined && (!PLAIN.test(bound) || compareDecimals(bound.replace('-', ''), most) > 0))
+      throw new Error(`A bound of a decimal with ${digits} digits is text such as '${most}', not ${bound}.`);
+  }
+  const [least, greatest] = [min ?? `-${most}`, max ?? most];
+  const example =
+    (options as DecimalOptions).example ??
+    plainDecimal(compareDecimals(least, '1') > 0 ? least : greatest, places);
+  const plain = (value: unknown) => plainDecimal(String(value), places);
+  const point = places === 0 ? '' : `(\\.\\d{1,${places}})?`;
+  return {
+    kind: {
+      name: 'decimal',
+      column: {
+        type: 'decimal',
+        precision: digits,
+        scale: places,
+        transformer: { to: (value) => value, from: (value) => (value === null ? null : plain(value)) },
+      },
+      // On SQLite it is longer, and there is no bound.
+      indexBytes: Math.ceil(digits / 2) + 1,
+      schema: {
+        type: 'string',
+        format: 'decimal',
+        pattern: `^-?\\d{1,${Math.max(digits - places, 1)}}${point}$`,
+        'x-minimum': least,
+        'x-maximum': greatest,
+        rule: `must be a decimal number as text, from ${least} to ${greatest}, with at most ${places} digits behind the point`,
+      },
+      scalar: 'String',
+      form: `a decimal number such as \`${example}\``,
+      json: 'text',
+      isDigits: false,
+      normal: plain,
+      toGraphQL: plain,
+      toJson: plain,
+    },
+    options,
+    filter: null,
+    example,
+  };
+}
