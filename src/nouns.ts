@@ -44,7 +44,7 @@ export interface NounField {
   readonly isImmutable?: boolean;
   /** Of text, in characters. */
   readonly maxLength?: number;
-  /** In forms a new item has the default, or the first one. */
+  /** In forms a new item has the default, or the first one; a truth value that may be absent has none. */
   readonly choices?: readonly string[];
   /** The colours of the choices in the dashboard; absent = all are `idle`. */
   readonly tones?: readonly ('good' | 'busy' | 'warn' | 'idle')[];

@@ -60,7 +60,7 @@ export function decimal<const Options extends DecimalOptions>(options: Options):
         pattern: `^-?\\d{1,${Math.max(digits - places, 1)}}${point}$`,
         'x-minimum': least,
         'x-maximum': greatest,
-        rule: `must be a decimal number as text, from ${least} to ${greatest}, with at most ${places} digits behind the point`,
+        rule: `must be a decimal number such as "${example}", from ${least} to ${greatest}, with at most ${places} digits behind the point`,
       },
       scalar: 'String',
       form: `a decimal number such as \`${example}\``,

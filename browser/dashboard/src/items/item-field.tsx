@@ -1,5 +1,6 @@
 import { capitalized, type NounField, valueInWords } from '../../../nouns.js';
 import { Field } from '../elements/field.js';
+import { isSet } from './item.js';
 
 interface Props {
   field: NounField;
@@ -68,7 +69,8 @@ export function ItemField({ field, text, isReadOnly, problem, onChange }: Props)
 
 /** The text of a field in the form of a new item. */
 export function firstTextOf(field: NounField): string {
-  return field.default ?? field.choices?.[0] ?? '';
+  const isChosen = field.kind === 'choice' || isSet(field);
+  return field.default ?? (isChosen ? field.choices?.[0] : undefined) ?? '';
 }
 
 /** The problem that the form itself sees with a text; null = none. */
@@ -83,11 +85,6 @@ export function problemOf(field: NounField, text: string): string | null {
       : `${capitalized(valueInWords(field))} is an integer, such as ${example}.`;
   }
   return given === '' ? `Enter ${valueInWords(field)}.` : null;
-}
-
-/** Whether each item has a value of it. */
-function isSet(field: NounField): boolean {
-  return field.isRequired || field.default !== undefined;
 }
 
 /** The moment as the control shows it, in the reader's time zone; an empty text stays empty. */

@@ -24,15 +24,21 @@ export function formTextOf(item: Item, field: NounField): string {
 }
 
 /** The value that GraphQL expects for a text from a form or a file. */
-export function inputOf({ scalar, json, isRequired }: NounField, text: string): unknown {
-  if (json === 'texts') return listIn(text, isRequired);
+export function inputOf(field: NounField, text: string): unknown {
+  const { scalar, json } = field;
+  if (json === 'texts') return listIn(text, isSet(field));
   if (text === '') return null;
   if (scalar === 'Int') return Number(text);
   return json === 'boolean' ? (valueIn(text) ?? text) : text;
 }
 
-function listIn(text: string, isRequired: boolean): unknown {
-  if (text === '') return isRequired ? [] : null;
+/** Whether each item has a value of it. */
+export function isSet(field: NounField): boolean {
+  return field.isRequired || field.default !== undefined;
+}
+
+function listIn(text: string, isAlwaysSet: boolean): unknown {
+  if (text === '') return isAlwaysSet ? [] : null;
   const value = valueIn(text);
   return Array.isArray(value) ? value : text.split('\n').filter((line) => line.trim() !== '');
 }
