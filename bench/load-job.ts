@@ -1,4 +1,4 @@
-import { KeysetCursors } from '../src/ground/kernel/keyset-cursors.js';
+import { KeysetCursors } from '../src/ground/records/keyset-cursors.js';
 import { nameOf } from './dataset.js';
 
 /** Lists by id share their cursors. */

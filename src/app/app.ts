@@ -51,11 +51,7 @@ async function openTls(
   return tls;
 }
 
-const SWEEP_MS = 60_000;
 const HAND_OVER_MS = 1_000;
-const STORE_COUNTERS_MS = 2_000;
-const STORE_USAGE_MS = 5_000;
-const STORE_REQUESTS_MS = 1_000;
 
 /** Starts the chores. Returns what starts the ports and the work on custom domains, and resolves with the port of HTTP. */
 function prepareStart(
@@ -65,7 +61,7 @@ function prepareStart(
   tls: TlsServer | null,
 ): () => Promise<number> {
   const { customDomains, hosts, metrics, streams } = parts;
-  const chores = startChores(choresOf(parts), logger, (work) => metrics?.failures.inc({ work }));
+  const chores = startChores(parts.chores, logger, (work) => metrics?.failures.inc({ work }));
   let endMetrics: () => void = () => {};
   let tlsEnded: Promise<void> | undefined;
 
@@ -105,31 +101,4 @@ function prepareStart(
     const address = http.server.address();
     return typeof address === 'object' && address ? address.port : config.port;
   };
-}
-
-function choresOf({ services, customDomains, storeCounters }: Parts): Parameters<typeof startChores>[0] {
-  const { usage, keyUses, idempotency, requestWriter, requestRetention, auditRetention, changes } = services;
-  const { storeIdMark } = services;
-  const deleteOldRows = () =>
-    Promise.all([
-      idempotency.deleteExpiredKeys(),
-      usage.deleteOldCounts(),
-      requestRetention.deleteOldRows(),
-      auditRetention.deleteOldRows(),
-      changes.log.deleteOldChanges(),
-      customDomains.deleteOldRows(),
-    ]);
-  return [
-    // At the end nothing is deleted: the process must end soon.
-    { name: 'sweeping', everyMs: SWEEP_MS, work: async (isEnd) => isEnd || deleteOldRows() },
-    { name: 'storing rate counters', everyMs: STORE_COUNTERS_MS, work: storeCounters },
-    { name: 'storing usage', everyMs: STORE_USAGE_MS, work: () => usage.flush() },
-    {
-      name: 'storing the request log',
-      everyMs: STORE_REQUESTS_MS,
-      work: (isEnd) => requestWriter.flush(isEnd),
-    },
-    { name: 'storing the largest id', everyMs: STORE_USAGE_MS, work: storeIdMark },
-    { name: 'storing uses of keys', everyMs: SWEEP_MS, work: () => keyUses.flush() },
-  ];
 }

@@ -1,21 +1,14 @@
-/** Names of background work, in the log and in metrics. */
-export const WORKS = [
-  'sweeping',
-  'storing rate counters',
-  'storing usage',
-  'storing the request log',
-  'storing the largest id',
-  'storing uses of keys',
-  'work on domains',
-] as const;
+import type { Capability, Chore } from '../ground/kernel/capability.js';
+import { MINUTE_MS } from '../ground/kernel/duration.js';
 
-export type Work = (typeof WORKS)[number];
-
-interface Chore {
-  name: Work;
-  everyMs: number;
-  /** Runs once more at shutdown: `isEnd`. */
-  work(isEnd: boolean): Promise<unknown>;
+/** The background work of the capabilities. */
+export function choresOf(capabilities: readonly Capability[]): readonly Chore[] {
+  const deleteOldRows = () => Promise.all(capabilities.map((each) => each.deleteOldRows?.()));
+  return [
+    // At the end nothing is deleted: the process must end soon.
+    { name: 'sweeping', everyMs: MINUTE_MS, work: async (isEnd) => isEnd || deleteOldRows() },
+    ...capabilities.flatMap(({ chores = [] }) => chores),
+  ];
 }
 
 /**
@@ -25,7 +18,7 @@ interface Chore {
 export function startChores(
   chores: readonly Chore[],
   log: Record<'info' | 'warn', (fields: object, message: string) => void>,
-  onFailure: (name: Work) => void = () => {},
+  onFailure: (name: string) => void = () => {},
 ): { stopChores(): Promise<void> } {
   const failing = new Set<Chore>();
   const running = new Map<Chore, Promise<void>>();

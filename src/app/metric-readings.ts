@@ -1,15 +1,16 @@
 import { clockAheadMs } from '../ground/database/clock-difference.js';
+import type { Reading } from '../ground/kernel/capability.js';
 import { version } from '../ground/kernel/package.js';
-import type { Metrics, Reading } from '../ground/metrics/metrics.js';
+import type { Metrics } from '../ground/metrics/metrics.js';
 import type { OpenConnections } from '../request/http/connections/open-connections.js';
 import type { Drain } from '../request/http/drain.js';
 import type { AppOptions, Parts } from './parts.js';
 
-/** The metrics that are read from the state of the process when Prometheus asks. */
+/** The metrics that are read when Prometheus asks: of the process, and of its capabilities. */
 export function readingsOf(
   own: Metrics['prefix'],
   { db, config, logLines, now }: AppOptions,
-  { sharing, cache, streams, tracing }: Parts,
+  { capabilities, tracing }: Parts,
   { drain, connections }: { drain: Drain; connections: OpenConnections },
 ): Reading[] {
   const isReady = async () => !drain.isDraining && (await db.problem().catch(() => 'away')) === null;
@@ -18,7 +19,6 @@ export function readingsOf(
     [`${own}build_info`, '1, by version of the gateway.', () => ({ [version()]: 1 }), 'version'],
     [`${own}ready`, '1 while /readyz answers 200.', async () => Number(await isReady())],
     [`${own}open_connections`, 'Open client connections on all ports.', () => connections.size],
-    [`${own}open_streams`, 'Open streams of changes.', () => streams.size],
     [`${own}open_connections_max`, 'MAX_CONNECTIONS, or its default.', () => connections.maxOpen],
     [
       'db_client_connection_count',
@@ -38,23 +38,6 @@ export function readingsOf(
       () => (config.database.kind === 'sqlite' ? null : clockAhead().catch(() => null)),
     ],
     [
-      `${own}rate_limit_degraded`,
-      '1 while Redis is unavailable and this process limits alone.',
-      () => Number(sharing.isDegraded),
-    ],
-    [`${own}rate_limit_outages_total`, 'Outages of Redis.', () => sharing.counts.outages],
-    [
-      `${own}rate_limit_local_decisions_total`,
-      'Requests decided without Redis.',
-      () => sharing.counts.localDecisions,
-    ],
-    [
-      `${own}response_cache_lookups_total`,
-      'Cacheable lists: hit = from memory, shared = from the read of another request, miss = from the database.',
-      () => ({ hit: cache.counts.hits, shared: cache.counts.shared, miss: cache.counts.misses }),
-      'result',
-    ],
-    [
       `${own}spans_exported_total`,
       'Spans that the collector of traces has taken.',
       () => tracing?.counts.exported ?? 0,
@@ -69,5 +52,8 @@ export function readingsOf(
       'Lines of the log that were lost because their reader was too slow.',
       () => logLines?.lostLines ?? 0,
     ],
+    ...capabilities
+      .flatMap(({ readings = [] }) => readings)
+      .map(([name, ...rest]): Reading => [`${own}${name}`, ...rest]),
   ];
 }

@@ -1,11 +1,14 @@
+import { DomainsOnUse } from '../domains/domains-on-use.js';
 import type { Database } from '../ground/database/database.js';
 import { IdMark } from '../ground/database/drawn-id.js';
 import { Retention } from '../ground/database/retention.js';
+import type { Capability } from '../ground/kernel/capability.js';
 import { UNANNOUNCED } from '../ground/kernel/data-versions.js';
 import { IdGenerator } from '../ground/kernel/ids.js';
 import { ChangeFeeds } from '../ground/records/change-feed.js';
 import { ChangeLog } from '../ground/records/change-log.js';
 import { ProjectSignals } from '../ground/records/project-signals.js';
+import { CounterStore } from '../request/rate-limit/memory/counter-store.js';
 import { ApiKeyService } from '../tenants/api-keys/api-key.service.js';
 import { KeyNames } from '../tenants/api-keys/key-names.js';
 import { KeyUses } from '../tenants/api-keys/key-uses.js';
@@ -25,6 +28,21 @@ import type { LoadedGateway } from './gateway.js';
 
 export type Services = ReturnType<typeof createServices>;
 
+/** The capabilities with tables. D-267. */
+export const CAPABILITIES = [
+  ProjectService,
+  ApiKeyService,
+  ImportService,
+  IdempotencyService,
+  AuditLog,
+  CounterStore,
+  IdMark,
+  ChangeLog,
+  DomainsOnUse,
+  UsageService,
+  RequestWriter,
+];
+
 /** Creates every service once. The command line uses the same services. */
 export function createServices(
   { nouns: served, scopes }: Pick<LoadedGateway, 'nouns' | 'scopes'>,
@@ -32,8 +50,8 @@ export function createServices(
   now: () => number,
   { versions = UNANNOUNCED, signals = new ProjectSignals(), isRequestLogOn = true } = {},
 ) {
-  const idMark = new IdMark(db);
   const ids = new IdGenerator(now);
+  const idMark = new IdMark(db, ids);
   const audit = new AuditLog(ids, now);
   const idempotency = new IdempotencyService(db, now);
   const changes = new ChangeFeeds(new ChangeLog(db, signals, now));
@@ -53,11 +71,23 @@ export function createServices(
     }),
   );
   const keyNames = new KeyNames(db);
+  const keyUses = new KeyUses(db, now);
   const usage = new UsageService(db, now);
   const requestWriter = new RequestWriter(db, now, isRequestLogOn, (projectId) =>
     signals.send(projectId, 'requests'),
   );
+  const capabilities: readonly Capability[] = [
+    usage,
+    requestWriter,
+    idMark,
+    keyUses,
+    idempotency,
+    changes.log,
+    new Retention(db, AuditEvent, AUDIT_RETENTION, now),
+    new Retention(db, LoggedRequest, REQUEST_RETENTION, now),
+  ];
   return {
+    capabilities,
     ids,
     /** Call it before the first id is drawn: the ids of earlier processes may be ahead of the clock. */
     startIds: async () => {
@@ -65,10 +95,8 @@ export function createServices(
       ids.startAbove(largest);
       requestWriter.startAbove(largest);
     },
-    storeIdMark: () => idMark.store(ids.largest),
     signals,
     audit,
-    auditRetention: new Retention(db, AuditEvent, AUDIT_RETENTION, now),
     projectAudit: new ProjectAudit(db, keyNames),
     projects,
     apiKeys,
@@ -76,11 +104,10 @@ export function createServices(
     filesOf: (plural: string) => files.get(plural) ?? refuseUnknownNoun(plural),
     idempotency,
     changes,
-    keyUses: new KeyUses(db, now),
+    keyUses,
     usage,
     projectUsage: new ProjectUsage(usage, keyNames, now),
     requestWriter,
-    requestRetention: new Retention(db, LoggedRequest, REQUEST_RETENTION, now),
     projectRequests: new ProjectRequests(db, keyNames, { writer: requestWriter, usage }, now),
   };
 }

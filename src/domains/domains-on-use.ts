@@ -1,7 +1,13 @@
 import type { Config } from '../ground/config/config.js';
+import type { Capability } from '../ground/kernel/capability.js';
+import { Domains1780000003000 } from '../ground/migrations/1780000003000-domains.js';
 import { SharedRuns } from '../ground/scheduling/shared-runs.js';
+import { AcmeAccount } from './certificates/store/acme-account.entity.js';
+import { AcmeOrder } from './certificates/store/acme-order.entity.js';
+import { Certificate } from './certificates/store/certificate.store.js';
 import type { CustomDomainParts, CustomDomains } from './custom-domains.js';
 import { Domain } from './store/domain.entity.js';
+import { DomainEvent } from './store/timeline.js';
 
 const LOOK_EVERY_MS = 1_000;
 /** The default of `DNS_NAME_SERVER_PORT`. */
@@ -10,7 +16,12 @@ const DNS_PORT = 53;
  * Custom domains, whose code is loaded when a setting, a request or a row of the database first needs it. Until then the
  * process looks each second for a domain that another process has added. D-265.
  */
-export class DomainsOnUse {
+export class DomainsOnUse implements Capability {
+  /** The migration makes `change_sequences` too. */
+  static readonly schema = {
+    entities: [Domain, DomainEvent, Certificate, AcmeAccount, AcmeOrder],
+    migrations: [Domains1780000003000],
+  };
   private loading: Promise<CustomDomains> | null = null;
   private loaded: CustomDomains | null = null;
   private isStarted = false;

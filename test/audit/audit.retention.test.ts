@@ -37,7 +37,7 @@ onEachDatabase((app) => {
     await acts(one, edgeMs - DAY_MS, 1_300);
     await acts(other, edgeMs - 1, 1);
     const young = await acts(one, edgeMs, 3);
-    await app().app.services.auditRetention.deleteOldRows();
+    for (const each of app().app.services.capabilities) await each.deleteOldRows?.();
     expect([await kept(one), await kept(other)]).toEqual([young, []]);
   });
 

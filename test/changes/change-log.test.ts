@@ -165,7 +165,7 @@ onEachDatabase((app) => {
       await client.create('Luna');
       app().clock.now += 7 * 86_400_000 + 1;
       await client.create('Max');
-      await app().app.services.changes.log.deleteOldChanges();
+      await app().app.services.changes.log.deleteOldRows();
       expect((await client.changes()).nodes.map(({ toy }) => toy.name)).toEqual(['Max']);
       for (const after of [old, rex?.cursor]) {
         const { message, extensions } = await client.refusal({ after });
@@ -286,7 +286,7 @@ onEachDatabase((app) => {
     await client.create('Luna');
     await app().db.repository(ChangeLogRow).update({ projectId }, { number: 1_000_000 });
     await client.create('Max');
-    await app().app.services.changes.log.deleteOldChanges();
+    await app().app.services.changes.log.deleteOldRows();
     const rows = await app().db.repository(ChangeRow).findBy({ projectId });
     expect(rows.map(({ number }) => number)).toEqual([2, 1_000_001]);
   });

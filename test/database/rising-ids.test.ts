@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Services } from '../../src/app/services.js';
 import { checkClock } from '../../src/cli/doctor-checks.js';
+import { IdMark } from '../../src/ground/database/drawn-id.js';
 import { firstIdAt, IdGenerator } from '../../src/ground/kernel/ids.js';
 import { INT64_MAX } from '../../src/ground/kernel/int64.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
@@ -72,7 +73,7 @@ onEachDatabase((app) => {
       const { clock, db } = app();
       const one = app().app.services;
       await app().tenant();
-      await one.storeIdMark();
+      await new IdMark(db, one.ids).store();
       const other = createServices(db, () => clock.now + apartMs);
       await other.startIds();
       const most = firstIdAt(50) - firstIdAt(0) + (1n << 12n);

@@ -58,7 +58,7 @@ onEachDatabase((app) => {
     expect([next.status, next.body.name]).toEqual([201, 'Max']);
     app().clock.now += DAY_MS + 1;
     const { idempotency } = app().app.services;
-    while ((await idempotency.deleteExpiredKeys()) > 0);
+    while ((await idempotency.deleteOldRows()) > 0);
     expect(await app().db.repository(IdempotencyKey).count()).toBe(0);
   });
 
@@ -77,7 +77,7 @@ onEachDatabase((app) => {
     const old = Array.from({ length: 2_600 }, (_, at) => row(at, now - 1 - (at % 7)));
     for (let at = 0; at < old.length; at += 200) await rows.insert(old.slice(at, at + 200));
     await rows.insert(row(9_999, now));
-    expect(await app().app.services.idempotency.deleteExpiredKeys()).toBeGreaterThanOrEqual(500);
+    expect(await app().app.services.idempotency.deleteOldRows()).toBeGreaterThanOrEqual(500);
     expect(await rows.countBy({ projectId })).toBe(1);
   });
 

@@ -336,7 +336,7 @@ onEachDatabase((app) => {
     const { nodes, leftOut } = await read(app(), tenant, '(filter: {operation: "listToys"})');
     expect([nodes.length, leftOut]).toEqual([1, 0]);
 
-    await app().app.services.requestRetention.deleteOldRows();
+    for (const each of app().app.services.capabilities) await each.deleteOldRows?.();
     const { manager } = app().db.repository('LoggedRequest');
     const [row] = await manager.query(
       'SELECT COUNT(*) AS rows_left FROM logged_requests WHERE project_id = ?',

@@ -145,7 +145,7 @@ onEachDatabase(
       };
       const pass = async (ms: number) => {
         app().clock.now += ms;
-        await service.deleteOldCounts();
+        await service.deleteOldRows();
         return stored();
       };
       app().clock.now = Math.ceil(app().clock.now / DAY_MS) * DAY_MS;
@@ -238,10 +238,10 @@ test('Usage-19: the row of a writer is deleted 35 days after its last batch, and
       service.count(countedRequest({ projectId, atMs: app.clock.now }));
       await service.flush();
       app.clock.now += 35 * DAY_MS;
-      await service.deleteOldCounts();
+      await service.deleteOldRows();
       expect([round, await writers()]).toEqual([round, 1]);
       app.clock.now += 1;
-      await service.deleteOldCounts();
+      await service.deleteOldRows();
       expect([round, await writers()]).toEqual([round, 0]);
     }
     expect((await rows.find()).length).toBe(lasting);

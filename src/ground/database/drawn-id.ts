@@ -1,3 +1,5 @@
+import type { Capability } from '../kernel/capability.js';
+import { SECOND_MS } from '../kernel/duration.js';
 import { END_OF_IDS, type IdGenerator } from '../kernel/ids.js';
 import { ChangeSequence, isRaised } from './change-sequence.entity.js';
 import type { Database } from './database.js';
@@ -46,10 +48,15 @@ const MARK = 'ids';
  * The largest id that was drawn, for processes that start: of all rows, and of the rows that were deleted since. The second
  * is a counter, stored every few seconds. A clock that was set back then gives no id behind an acknowledged one. D-241.
  */
-export class IdMark {
+export class IdMark implements Capability {
+  static readonly schema = { entities: [ChangeSequence], migrations: [] };
+  readonly chores = [{ name: 'storing the largest id', everyMs: 5 * SECOND_MS, work: () => this.store() }];
   private stored = 0n;
 
-  constructor(private readonly db: Database) {}
+  constructor(
+    private readonly db: Database,
+    private readonly ids: IdGenerator,
+  ) {}
 
   /** Reads it with one statement. Larger ids than the gateway draws do not count. */
   async read(): Promise<bigint> {
@@ -66,7 +73,8 @@ export class IdMark {
     return found.reduce((largest, { id }) => (BigInt(id ?? 0) > largest ? BigInt(id ?? 0) : largest), 0n);
   }
 
-  async store(largest: bigint): Promise<void> {
+  async store(): Promise<void> {
+    const { largest } = this.ids;
     if (largest === this.stored) return;
     const { manager } = this.db.repository(ChangeSequence);
     await this.db.write(() => isRaised(manager, { name: MARK, value: largest }));

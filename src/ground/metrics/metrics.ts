@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { AnsweredRequest } from '../kernel/answered-request.js';
+import type { Reading } from '../kernel/capability.js';
 
 interface Known {
   /** Of the gateway: names of metrics begin with it. D-266. */
@@ -13,19 +14,6 @@ interface Known {
   /** Of requests that were refused during an overload. */
   shedPlans: readonly string[];
 }
-
-/**
- * A metric that is read when Prometheus asks; a counter's name ends in `_total`. It returns values by the value of the label,
- * or one value without a label; null = there is none.
- */
-export type Reading = readonly [
-  name: string,
-  help: string,
-  read: () => Values | Promise<Values>,
-  label?: string,
-];
-
-type Values = number | Record<string, number> | null;
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const DECISIONS = ['admitted', 'refused'];

@@ -3,8 +3,10 @@ import type { Database } from '../database/database.js';
 import { tooManyWaiting, unavailableIfDatabaseAway } from '../database/database-errors.js';
 import { insertRows } from '../database/insert-rows.js';
 import { ALWAYS, LOG_OPENING_MS, type MayWrite, tookTooLong } from '../kernel/caller.js';
+import type { Capability } from '../kernel/capability.js';
 import { DAY_MS } from '../kernel/duration.js';
 import { AppError } from '../kernel/errors.js';
+import { Changes1780000006000 } from '../migrations/1780000006000-changes.js';
 import { ChangeLogRow, ChangeRow } from './change-log.entity.js';
 import { before, isSame, type Position } from './position.js';
 import type { ProjectSignals } from './project-signals.js';
@@ -42,7 +44,8 @@ interface WaitingWrite {
  * The change logs of projects. The last step of a transaction draws the numbers of its changes from a counter row. The row
  * is locked until the commit, so the numbers have the order of the commits. D-230.
  */
-export class ChangeLog {
+export class ChangeLog implements Capability {
+  static readonly schema = { entities: [ChangeLogRow, ChangeRow], migrations: [Changes1780000006000] };
   /** Of each project with a running transaction: the writes that wait for its end. */
   private readonly queues = new Map<bigint, WaitingWrite[]>();
 
@@ -173,7 +176,7 @@ export class ChangeLog {
   }
 
   /** Deletes changes that are older than seven days, or before the newest million of their project, in small steps. */
-  async deleteOldChanges(): Promise<void> {
+  async deleteOldRows(): Promise<void> {
     await this.db.deleteInSteps(ChangeRow, { atMs: LessThan(this.now() - KEPT_MS) }, 'atMs');
     const where = { number: MoreThan(MOST_CHANGES) };
     for (const { projectId, number } of await this.db.repository(ChangeLogRow).find({ where })) {

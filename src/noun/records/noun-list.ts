@@ -1,5 +1,5 @@
-import { KeysetCursors } from '../../ground/kernel/keyset-cursors.js';
 import type { ListOrder } from '../../ground/kernel/validation.js';
+import { KeysetCursors } from '../../ground/records/keyset-cursors.js';
 import type { ModelFilter, NounModel } from '../definition/model.js';
 
 export const MAX_IDS = 100;

@@ -1,4 +1,6 @@
 import type { Database } from '../../ground/database/database.js';
+import type { Chore, Reading } from '../../ground/kernel/capability.js';
+import { SECOND_MS } from '../../ground/kernel/duration.js';
 import { connectRedis } from '../../ground/redis/redis-connection.js';
 import { bansInMemory, bansInRedis } from './key-bans.js';
 import { CounterStore } from './memory/counter-store.js';
@@ -21,12 +23,7 @@ type Sharing = Pick<ResilientLimiter, 'isDegraded' | 'counts'>;
 
 const ALONE: Sharing = { isDegraded: false, counts: { outages: 0, localDecisions: 0 } };
 
-export type RunningLimiter = Awaited<ReturnType<typeof startLimiter>>;
-
-/**
- * Starts the limiter: without Redis in memory, otherwise shared with the other processes. `storeCounters` is for a process
- * that counts alone, every two seconds: a restart forgets the rest.
- */
+/** Starts the limiter: without Redis in memory, otherwise shared with the other processes. */
 export async function startLimiter({ redisUrl, db, log, now }: LimiterParts) {
   if (redisUrl === null) {
     const versions = new MemoryVersions(now);
@@ -38,7 +35,8 @@ export async function startLimiter({ redisUrl, db, log, now }: LimiterParts) {
       bans: bansInMemory(db, limiter, now),
       versions,
       sharing: ALONE,
-      storeCounters: () => store.flush(),
+      chores: [storing(() => store.flush())],
+      readings: readingsOf(ALONE),
       close: async () => {},
     };
   }
@@ -51,7 +49,30 @@ export async function startLimiter({ redisUrl, db, log, now }: LimiterParts) {
     bans: bansInRedis(shared, mirror, now),
     versions,
     sharing: limiter,
-    storeCounters: async () => {},
+    // Redis keeps them.
+    chores: [storing(async () => {})],
+    readings: readingsOf(limiter),
     close: () => limiter.close(),
   };
+}
+
+/** A restart of a process that counts alone forgets the counters that were not stored yet. */
+function storing(work: () => Promise<void>): Chore {
+  return { name: 'storing rate counters', everyMs: 2 * SECOND_MS, work };
+}
+
+function readingsOf(sharing: Sharing): readonly Reading[] {
+  return [
+    [
+      'rate_limit_degraded',
+      '1 while Redis is unavailable and this process limits alone.',
+      () => Number(sharing.isDegraded),
+    ],
+    ['rate_limit_outages_total', 'Outages of Redis.', () => sharing.counts.outages],
+    [
+      'rate_limit_local_decisions_total',
+      'Requests decided without Redis.',
+      () => sharing.counts.localDecisions,
+    ],
+  ];
 }

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../ground/kernel/caller.js';
+import type { Capability, Reading } from '../../ground/kernel/capability.js';
 import type { Decision, Standing } from '../rate-limit/rules/limiter.js';
 
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -30,12 +31,19 @@ interface Request {
  * An in-flight response can be shared for the same reason: it was started after its data version was issued, so it reads
  * nothing older. A response is stored when it is requested for the second time: most requests never repeat. D-40.
  */
-export class ResponseCache {
+export class ResponseCache implements Capability {
   private readonly kept: LRUCache<string, KeptResponse>;
   private readonly doorkeeper = new Doorkeeper();
   private readonly inFlight = new Map<string, Promise<Response>>();
-  /** For metrics. */
   readonly counts = { hits: 0, shared: 0, misses: 0 };
+  readonly readings: readonly Reading[] = [
+    [
+      'response_cache_lookups_total',
+      'Cacheable lists: hit = from memory, shared = from the read of another request, miss = from the database.',
+      () => ({ hit: this.counts.hits, shared: this.counts.shared, miss: this.counts.misses }),
+      'result',
+    ],
+  ];
 
   constructor(maxBytes = MAX_BYTES) {
     this.kept = new LRUCache({

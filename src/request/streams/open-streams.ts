@@ -1,4 +1,5 @@
 import type { Caller } from '../../ground/kernel/caller.js';
+import type { Capability } from '../../ground/kernel/capability.js';
 import { DAY_MS } from '../../ground/kernel/duration.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { ProjectSignals } from '../../ground/records/project-signals.js';
@@ -49,7 +50,8 @@ interface ProjectStreams {
 }
 
 /** The open streams of this process: how many a project may have, and when they end. */
-export class OpenStreams {
+export class OpenStreams implements Capability {
+  readonly readings = [['open_streams', 'Open streams of changes.', () => this.size] as const];
   private readonly projects = new Map<bigint, ProjectStreams>();
   /** The refusals of a second, of the keys that were refused. */
   private readonly refused = new WeakMap<Caller, { readonly sinceMs: number; readonly errors: AppError[] }>();

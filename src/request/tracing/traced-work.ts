@@ -13,6 +13,7 @@ declare module 'fastify' {
 }
 
 type Request = Parameters<Meter['charge']>[0];
+export type MeterParts = ConstructorParameters<typeof Meter>;
 
 /** Its charges become spans. They name the request, whose key may have been looked up before. */
 export class TracedMeter extends Meter {
@@ -20,7 +21,7 @@ export class TracedMeter extends Meter {
     private readonly tracer: Tracer,
     /** Where charges are counted now. */
     private readonly place: () => 'redis' | 'memory',
-    ...parts: ConstructorParameters<typeof Meter>
+    ...parts: MeterParts
   ) {
     super(...parts);
   }

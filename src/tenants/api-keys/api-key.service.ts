@@ -10,6 +10,7 @@ import {
 } from '../../ground/kernel/caller.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
+import { KeyScopes1780000008000 } from '../../ground/migrations/1780000008000-key-scopes.js';
 import type { ProjectSignals } from '../../ground/records/project-signals.js';
 import type { AuditDetail } from '../audit/audit-event.entity.js';
 import type { AuditLog } from '../audit/audit-log.js';
@@ -44,6 +45,7 @@ interface KeyBans {
 type KeyAttempt = Pick<Attempt, 'operation' | 'input'>;
 
 export class ApiKeyService {
+  static readonly schema = { entities: [ApiKey], migrations: [KeyScopes1780000008000] };
   readonly callers: CallerCache;
 
   constructor(

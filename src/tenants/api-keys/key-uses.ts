@@ -1,5 +1,7 @@
 import { In, IsNull, LessThan, Or } from 'typeorm';
 import type { Database } from '../../ground/database/database.js';
+import type { Capability } from '../../ground/kernel/capability.js';
+import { MINUTE_MS } from '../../ground/kernel/duration.js';
 import { ApiKey } from './api-key.entity.js';
 
 const MAX_KEYS = 100_000;
@@ -11,7 +13,8 @@ const BATCH_KEYS = 500;
  * The last use of each key. A request costs one map write; a key costs at most one database write per `flush`. Bounded:
  * beyond 100,000 keys between two flushes, uses of further keys are not recorded.
  */
-export class KeyUses {
+export class KeyUses implements Capability {
+  readonly chores = [{ name: 'storing uses of keys', everyMs: MINUTE_MS, work: () => this.flush() }];
   private readonly uses = new Map<bigint, number>();
 
   constructor(

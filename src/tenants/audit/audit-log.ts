@@ -15,6 +15,7 @@ export interface Act {
 
 /** The append-only log of acts. */
 export class AuditLog {
+  static readonly schema = { entities: [AuditEvent], migrations: [] };
   constructor(
     private readonly ids: IdGenerator,
     private readonly now: () => number,

@@ -8,6 +8,7 @@ import { insertRows } from '../../ground/database/insert-rows.js';
 import type { Actor } from '../../ground/kernel/caller.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
+import { Imports1780000005000 } from '../../ground/migrations/1780000005000-imports.js';
 import type { ChangeFeeds } from '../../ground/records/change-feed.js';
 import { NounChanges } from '../../ground/records/noun-changes.js';
 import type { AuditLog } from '../audit/audit-log.js';
@@ -48,6 +49,7 @@ export interface ImportWork {
  * so a killed import resumes exactly where it stopped. D-117.
  */
 export class ImportService {
+  static readonly schema = { entities: [FileImport, ImportedContent], migrations: [Imports1780000005000] };
   constructor(
     private readonly db: Database,
     private readonly noun: NounFiles,

@@ -3,6 +3,7 @@ import { type EntityManager, LessThan } from 'typeorm';
 import type { Database } from '../../ground/database/database.js';
 import { isDuplicate } from '../../ground/database/database-errors.js';
 import type { Caller, IdempotencyKey as ClientKey } from '../../ground/kernel/caller.js';
+import type { Capability } from '../../ground/kernel/capability.js';
 import { DAY_MS, isAhead } from '../../ground/kernel/duration.js';
 import { AppError, invalidField } from '../../ground/kernel/errors.js';
 import { IdempotencyKey } from './idempotency-key.entity.js';
@@ -71,7 +72,8 @@ export function creationCodec<Row extends { id: bigint; createdAtMs: number }>(
  * A row is written before the work, and gets the result in the transaction of the work. When a process dies in between,
  * nothing is done, and the next attempt does it. No transaction stays open while another request waits. D-9.
  */
-export class IdempotencyService {
+export class IdempotencyService implements Capability {
+  static readonly schema = { entities: [IdempotencyKey], migrations: [] };
   constructor(
     private readonly db: Database,
     private readonly now: () => number,
@@ -119,7 +121,7 @@ export class IdempotencyService {
   }
 
   /** Deletes the rows older than 24 hours and returns how many. */
-  deleteExpiredKeys(): Promise<number> {
+  deleteOldRows(): Promise<number> {
     return this.db.deleteInSteps(IdempotencyKey, { expiresAtMs: LessThan(this.now()) }, 'expiresAtMs');
   }
 

@@ -5,6 +5,7 @@ import { withDrawnId } from '../../ground/database/drawn-id.js';
 import { type Actor, requireScope, type Scopes, type ServiceCall } from '../../ground/kernel/caller.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
+import { Projects1780000000000 } from '../../ground/migrations/1780000000000-projects.js';
 import { agreeStreams, switchLog } from '../../ground/records/change-log.js';
 import type { ProjectSignals } from '../../ground/records/project-signals.js';
 import type { AuditLog } from '../audit/audit-log.js';
@@ -36,6 +37,8 @@ interface ProjectChanges extends Partial<AgreedPlan> {
 export type FollowPlan = (manager: EntityManager, project: Project) => Promise<void>;
 
 export class ProjectService {
+  /** The migration makes the tables of keys, idempotency and the audit log too. */
+  static readonly schema = { entities: [Project], migrations: [Projects1780000000000] };
   constructor(
     private readonly db: Database,
     private readonly ids: IdGenerator,

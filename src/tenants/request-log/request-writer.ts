@@ -5,9 +5,11 @@ import type { Database } from '../../ground/database/database.js';
 import { untilFree } from '../../ground/database/drawn-id.js';
 import { insertRows } from '../../ground/database/insert-rows.js';
 import type { CountedRequest } from '../../ground/kernel/answered-request.js';
+import type { Capability } from '../../ground/kernel/capability.js';
 import { SECOND_MS } from '../../ground/kernel/duration.js';
 import { drawIdsAt } from '../../ground/kernel/ids.js';
 import { INT32_MAX } from '../../ground/kernel/int64.js';
+import { Strikes1780000007000 } from '../../ground/migrations/1780000007000-strikes.js';
 import { LoggedRequest } from './logged-request.entity.js';
 
 const BATCH_ROWS = 250;
@@ -24,7 +26,12 @@ const MAX_IN_ALL = 10_000;
  * Writes the request log of all projects. A request costs an addition in memory; its row is stored about a second after
  * the end of its second. A killed process loses the rows that were not stored yet. D-114.
  */
-export class RequestWriter {
+export class RequestWriter implements Capability {
+  /** The migration of usage makes the table. */
+  static readonly schema = { entities: [LoggedRequest], migrations: [Strikes1780000007000] };
+  readonly chores = [
+    { name: 'storing the request log', everyMs: SECOND_MS, work: (isEnd: boolean) => this.flush(isEnd) },
+  ];
   private readonly unstored = new UnstoredRequests();
   /** Each is stored by one transaction. */
   private waiting: StoredRow[][] = [];

@@ -4,6 +4,9 @@ import { Batches, deleteOldWriters } from '../../ground/database/change-sequence
 import type { Database } from '../../ground/database/database.js';
 import { addUp } from '../../ground/database/insert-rows.js';
 import type { CountedRequest } from '../../ground/kernel/answered-request.js';
+import type { Capability } from '../../ground/kernel/capability.js';
+import { SECOND_MS } from '../../ground/kernel/duration.js';
+import { Usage1780000004000 } from '../../ground/migrations/1780000004000-usage.js';
 import { BUCKET_NAMES, type Bucket, oldestKept } from './buckets.js';
 import { UsageCount } from './usage-count.entity.js';
 import { type Dimension, OUTCOMES, type Tally, UsageCounters } from './usage-counters.js';
@@ -29,7 +32,9 @@ export interface UsageRange {
  * Counts the requests of each project's keys. A request costs a few additions in memory; every few seconds the sums are
  * added to the rows, which all processes share. A killed process loses the sums that were not added yet.
  */
-export class UsageService {
+export class UsageService implements Capability {
+  static readonly schema = { entities: [UsageCount], migrations: [Usage1780000004000] };
+  readonly chores = [{ name: 'storing usage', everyMs: 5 * SECOND_MS, work: () => this.flush() }];
   private flushing: Promise<void> | null = null;
   /** The number of stored batches. A read repeats when it changes, so that each batch counts exactly once. */
   private stored = 0;
@@ -89,7 +94,7 @@ export class UsageService {
   }
 
   /** Deletes rows that are too old to keep, in batches. */
-  async deleteOldCounts(): Promise<void> {
+  async deleteOldRows(): Promise<void> {
     await deleteOldWriters(this.db, this.now());
     for (const bucket of BUCKET_NAMES) {
       const where = { bucket, number: LessThan(oldestKept(bucket, this.now())) };

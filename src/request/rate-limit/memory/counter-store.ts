@@ -3,6 +3,7 @@ import { Column, Entity, In, Index, LessThanOrEqual, MoreThan, PrimaryColumn } f
 import { BOOLEAN, json, TIME_MS, text } from '../../../ground/database/columns.js';
 import type { Database } from '../../../ground/database/database.js';
 import { DAY_MS } from '../../../ground/kernel/duration.js';
+import { RateLimits1780000002000 } from '../../../ground/migrations/1780000002000-rate-limits.js';
 import { type BanRecord, meaninglessAtMs, NO_RECORD } from '../rules/bans.js';
 import type { Usage } from '../rules/windows.js';
 import { banName, keyIdIn, type MemoryLimiter } from './memory-limiter.js';
@@ -11,11 +12,33 @@ import { banName, keyIdIn, type MemoryLimiter } from './memory-limiter.js';
 const BATCH_ROWS = 200;
 const RESTORE_ROWS = 1_000;
 
+/** The last stored usage of a project, an allowance or a field; or a key's strikes, ladder step and ban. */
+@Entity('rate_counters', { withoutRowid: true })
+export class RateCounter {
+  /** The subject, or `ban:` and the id of the key. */
+  @PrimaryColumn(text(64))
+  name!: string;
+
+  @Column(json<Usage | BanRecord>())
+  value!: Usage | BanRecord;
+
+  /** From this time the row means the same as no row. */
+  @Index('rate_counters_end')
+  @Column({ ...TIME_MS, name: 'end_ms' })
+  endMs!: number;
+
+  /** Another process has lifted the ban: the counting process forgets the key and removes the row. */
+  @Index('rate_counters_lifted')
+  @Column({ ...BOOLEAN, name: 'is_lifted' })
+  isLifted!: boolean;
+}
+
 /**
  * Writes the counters and bans of a single process to the database. An unavailable database delays no decision: unwritten
  * changes are written later, with their values at that time. Counters of addresses are not stored.
  */
 export class CounterStore {
+  static readonly schema = { entities: [RateCounter], migrations: [RateLimits1780000002000] };
   constructor(
     private readonly db: Database,
     private readonly limiter: MemoryLimiter,
@@ -119,25 +142,4 @@ export async function storedBans(db: Database, keyIds: readonly string[]): Promi
 export async function liftStoredBan(db: Database, keyId: string): Promise<void> {
   const lifted = { name: banName(keyId), value: NO_RECORD, endMs: 0, isLifted: true };
   await db.write(() => db.repository(RateCounter).upsert(lifted, ['name']));
-}
-
-/** The last stored usage of a project, an allowance or a field; or a key's strikes, ladder step and ban. */
-@Entity('rate_counters', { withoutRowid: true })
-export class RateCounter {
-  /** The subject, or `ban:` and the id of the key. */
-  @PrimaryColumn(text(64))
-  name!: string;
-
-  @Column(json<Usage | BanRecord>())
-  value!: Usage | BanRecord;
-
-  /** From this time the row means the same as no row. */
-  @Index('rate_counters_end')
-  @Column({ ...TIME_MS, name: 'end_ms' })
-  endMs!: number;
-
-  /** Another process has lifted the ban: the counting process forgets the key and removes the row. */
-  @Index('rate_counters_lifted')
-  @Column({ ...BOOLEAN, name: 'is_lifted' })
-  isLifted!: boolean;
 }

@@ -2,8 +2,8 @@ import { Field } from 'type-graphql';
 import { type FieldProblem, invalidRequest } from '../../../../ground/kernel/errors.js';
 import { got } from '../../../../ground/kernel/got.js';
 import { parseInt64 } from '../../../../ground/kernel/int64.js';
-import { KeysetCursors } from '../../../../ground/kernel/keyset-cursors.js';
 import { MAX_PAGE_SIZE } from '../../../../ground/kernel/validation.js';
+import { KeysetCursors } from '../../../../ground/records/keyset-cursors.js';
 import { PlainType } from '../../operations/type-options.js';
 
 @PlainType(

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { parseInt64 } from './int64.js';
+import { parseInt64 } from '../kernel/int64.js';
 
 /** A place in a list: behind this record, which may be deleted since. */
 export interface Keyset {
