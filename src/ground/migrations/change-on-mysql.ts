@@ -1,4 +1,5 @@
 import type { QueryRunner, Table, TableColumnOptions } from 'typeorm';
+import { AppError } from '../kernel/errors.js';
 import { type ColumnChange, fittedValue, quoted, type TableChange } from './changed-values.js';
 import { exactCollation } from './tables.js';
 
@@ -8,11 +9,52 @@ export async function changeOnMysql(
   table: Table,
   changes: readonly TableChange[],
 ): Promise<void> {
+  await requireUnnamed(runner, table.name, changes);
   const collation = await exactCollation(runner);
   const clauses = changes.map((change) => clause(change, collation));
   await withFittedValues(runner, table, changes, () =>
     runner.query(`ALTER TABLE ${quoted(table.name)} ${clauses.join(', ')}`),
   );
+}
+
+/** MySQL keeps a view or a trigger that names a missing column, and then refuses each use of it, such as a write. */
+async function requireUnnamed(
+  runner: QueryRunner,
+  table: string,
+  changes: readonly TableChange[],
+): Promise<void> {
+  const missing = changes.flatMap((change) => {
+    if ('dropColumn' in change) return [change.dropColumn.name];
+    const isRenamed = 'changeColumn' in change && change.from.name !== change.changeColumn.name;
+    return isRenamed ? [change.from.name] : [];
+  });
+  if (missing.length === 0) return;
+  const views: { name: string; sql: string }[] = await runner.query(
+    "SELECT table_name AS name, view_definition AS 'sql' FROM information_schema.views WHERE INSTR(view_definition, CONCAT('`', DATABASE(), '`.`', ?, '`')) > 0",
+    [table],
+  );
+  const triggers: { name: string; owner: string; sql: string }[] = await runner.query(
+    "SELECT trigger_name AS name, event_object_table AS owner, action_statement AS 'sql' FROM information_schema.triggers WHERE trigger_schema = DATABASE()",
+  );
+  for (const column of missing) {
+    const view = views.find(({ sql }) => {
+      // A definition has the alias of a table in place of its name.
+      const aliases = [...sql.matchAll(new RegExp(`\`${table}\` \`([^\`]+)\``, 'g'))].map(
+        ([, alias]) => alias,
+      );
+      return [table, ...aliases].some((name) => sql.includes(`\`${name}\`.\`${column}\``));
+    });
+    const trigger = triggers.find(({ owner, sql }) => {
+      const has = (words: string) => new RegExp(`\\b${words}\\b`, 'i').test(sql);
+      return owner === table ? has(`(NEW|OLD)\\s*\\.\\s*\`?${column}`) : has(table) && has(column);
+    });
+    const named = view ? `view ${view.name}` : trigger && `trigger ${trigger.name}`;
+    if (named === undefined) continue;
+    throw new AppError(
+      'conflict',
+      `The ${named} has the column ${column} of ${table}, which is dropped or renamed now. Drop it first, and create it again afterwards. Nothing was changed.`,
+    );
+  }
 }
 
 /**
