@@ -29,6 +29,7 @@ export function enableTypeScript(file: string): void {
 
 function compilerFor(file: string): Compiler {
   try {
+    // The author's own, 4.9 or later. A peer dependency would refuse the install beside another version, and change nothing else.
     const manifest = createRequire(file).resolve('typescript/package.json');
     return {
       tsc: join(manifest, '..', 'bin', 'tsc'),
