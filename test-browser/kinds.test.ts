@@ -55,9 +55,12 @@ test('Dashboard-93: each kind of field has its control, shows its value, and kee
   expect(await stored()).toMatchObject([{ ...values, tags: [], insured: false }]);
 
   const shown = page.locator('tbody th');
-  await page.getByRole('group', { name: 'Fragile' }).getByRole('radio', { name: 'false' }).check();
-  await page.getByText('No shipment').first().waitFor();
-  await page.getByRole('group', { name: 'Fragile' }).getByRole('radio', { name: 'true' }).check();
+  await page.getByRole('group', { name: 'Fragile' }).getByRole('radio', { name: 'not fragile' }).check();
+  await page.getByText('No shipment is not fragile').waitFor();
+  await page
+    .getByRole('group', { name: 'Fragile' })
+    .getByRole('radio', { name: 'fragile', exact: true })
+    .check();
   await shown.first().waitFor();
   expect(await shown.allInnerTexts()).toEqual(['PX4711']);
   expect(visitor.complaints).toEqual([]);

@@ -1,4 +1,10 @@
-import { capitalized, filteredFieldsOf, type NounDescription, type NounField } from '../../../nouns.js';
+import {
+  capitalized,
+  filteredFieldsOf,
+  inSentence,
+  type NounDescription,
+  type NounField,
+} from '../../../nouns.js';
 import type { ApiKeyScope } from '../graphql/generated.js';
 
 /** A record of a noun, such as a book, as GraphQL answers it. */
@@ -30,6 +36,12 @@ export function inputOf(field: NounField, text: string): unknown {
   if (text === '') return null;
   if (scalar === 'Int') return Number(text);
   return json === 'boolean' ? (valueIn(text) ?? text) : text;
+}
+
+/** A choice by itself, such as `fragile` and `not fragile` for true and false. */
+export function choiceInWords({ json, label }: NounField, choice: string): string {
+  if (json !== 'boolean') return choice;
+  return choice === 'true' ? inSentence(label) : `not ${inSentence(label)}`;
 }
 
 /** Whether each item has a value of it. */

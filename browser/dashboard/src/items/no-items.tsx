@@ -1,6 +1,7 @@
 import { Fragment } from 'react';
 import { filteredFieldsOf, inSentence, valueInWords } from '../../../nouns.js';
 import { type Browsing, browseTo, wholeListOf } from './browsing.js';
+import { choiceInWords } from './item.js';
 
 interface Props {
   browsing: Browsing;
@@ -40,7 +41,7 @@ export function NoItems({ browsing, mayAdd, onAdd }: Props) {
 /** The filters by a text that are set. */
 function searchesOf({ noun, filters }: Browsing) {
   return filteredFieldsOf(noun).filter(
-    ({ argument, field }) => field.kind !== 'choice' && filters[argument] !== undefined,
+    ({ argument, field }) => !field.choices && filters[argument] !== undefined,
   );
 }
 
@@ -50,8 +51,11 @@ function title(browsing: Browsing) {
   if (after !== null) return `No more ${plural}`;
   const searches = searchesOf(browsing);
   const chosen = filteredFieldsOf(noun)
-    .filter(({ field }) => field.kind === 'choice')
-    .flatMap(({ argument }) => filters[argument] ?? []);
+    .filter(({ field }) => field.choices)
+    .flatMap(({ argument, field }) => {
+      const choice = filters[argument];
+      return choice === undefined ? [] : [choiceInWords(field, choice)];
+    });
   if (searches.length === 0) {
     return chosen.length > 0 ? `No ${singular} is ${chosen.join(' and ')}` : `No ${singular} yet`;
   }

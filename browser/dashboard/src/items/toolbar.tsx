@@ -1,6 +1,7 @@
 import { filteredFieldsOf } from '../../../nouns.js';
 import { Segments } from '../elements/segments.js';
 import { type Browsing, browseTo, select } from './browsing.js';
+import { choiceInWords } from './item.js';
 import { SearchField } from './search-field.js';
 import { orderingSearch, orderOf, withFilter } from './selection.js';
 
@@ -18,7 +19,7 @@ export function Toolbar({ browsing }: { browsing: Browsing }) {
             legend={field.label}
             choices={[
               { value: null, label: 'All' },
-              ...field.choices.map((choice) => ({ value: choice, label: choice })),
+              ...field.choices.map((choice) => ({ value: choice, label: choiceInWords(field, choice) })),
             ]}
             value={filters[argument] ?? null}
             onChange={(choice) =>
