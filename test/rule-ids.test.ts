@@ -8,10 +8,10 @@ const PRINT_TIERS = "console.log(JSON.stringify((await import('./jest.config.js'
 /** The start of a test's name: the quotation mark, the rule id, a colon. */
 const NAME = /['"`]((?:[a-z]\w*-)+\d+): /gi;
 /** The test files of nouns call these. */
-const isSuite = (name: string) => /^nouns\/suites\/.*\.ts$/.test(name);
+const SUITES = 'src/testing/suites';
 
 test('House-11: a rule id names one test', async () => {
-  const sites = (await Promise.all(['test', 'test-browser'].map(namesBelow))).flat();
+  const sites = (await Promise.all(['test', 'test-browser', SUITES].map(namesBelow))).flat();
   expect(sites.length).toBeGreaterThan(500);
   const filesOf = new Map<string, string[]>();
   for (const { id, file } of sites) filesOf.set(id, [...(filesOf.get(id) ?? []), file]);
@@ -40,7 +40,7 @@ test('House-14: each test file is in exactly one tier, and each tier is a comman
         testMatch.some((glob) => name.endsWith(glob.replace('<rootDir>/test/**/*', ''))) &&
         !new RegExp(left).test(name),
     );
-  const names = (await readdir('test', { recursive: true })).filter((name) => !isSuite(name));
+  const names = await readdir('test', { recursive: true });
   const sources = await Promise.all(
     names.map((name) => (/\.[jt]s$/.test(name) ? readFile(join('test', name), 'utf8') : '')),
   );
@@ -57,8 +57,8 @@ test('House-14: each test file is in exactly one tier, and each tier is a comman
 
 /** Returns the ids as written in the files, so that a test repeated by `each` counts once. Case does not matter. */
 async function namesBelow(folder: string): Promise<{ id: string; file: string }[]> {
-  const files = (await readdir(folder, { recursive: true })).filter(
-    (name) => name.endsWith('.test.ts') || isSuite(name),
+  const files = (await readdir(folder, { recursive: true })).filter((name) =>
+    name.endsWith(folder === SUITES ? '.ts' : '.test.ts'),
   );
   const found = files.map(async (name) => {
     const file = join(folder, name);

@@ -65,6 +65,7 @@ export interface NounParts {
 }
 
 export interface DefinedNoun<F extends Fields = Fields> extends NounSource, Defined {
+  readonly get: NounDefinition<F>['get'];
   readonly entity: new () => RowOf<F>;
 }
 
@@ -82,6 +83,7 @@ export function defineNoun<const F extends Fields>(definition: NounDefinition<F>
     table: tableOf(model),
     entity: class {} as new () => RowOf<F>,
     demo,
+    get,
     loadDoors() {
       loading ??= loadDoors(model, get, own);
       return loading;

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createGateway } from '../../src/app/gateway.js';
-import { startGateway } from '../../src/process/testing.js';
+import { startGateway } from '../../src/testing/testing.js';
 import { GATEWAY } from '../support/gateway/tested-gateway.js';
 import { graphql, rest } from '../support/http/client.js';
 import { toys } from '../support/nouns/toys.js';

@@ -9,7 +9,7 @@ import { ConfigError, loadConfig } from '../../src/ground/config/config.js';
 import { defineNoun } from '../../src/noun/define-noun.js';
 import { text } from '../../src/noun/definition/text.js';
 import { startProblem } from '../../src/process/start-problem.js';
-import { startGateway } from '../../src/process/testing.js';
+import { startGateway } from '../../src/testing/testing.js';
 import { notes } from '../support/gateway/notes.js';
 import { spawnGateway } from '../support/gateway-process.js';
 import { freePort } from '../support/servers/daemon.js';

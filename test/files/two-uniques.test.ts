@@ -8,7 +8,7 @@ import { runProgram } from '../../src/cli/program.js';
 import { NewTable } from '../../src/ground/migrations/table-changes.js';
 import { defineNoun } from '../../src/noun/define-noun.js';
 import { text } from '../../src/noun/definition/text.js';
-import { type RunningGateway, startGateway } from '../../src/process/testing.js';
+import { type RunningGateway, startGateway } from '../../src/testing/testing.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 
 const articles = defineNoun({

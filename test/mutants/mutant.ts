@@ -25,14 +25,17 @@ export function mutated(source: string, { file, find, replace }: Mutant): string
   throw new Error(`the text ${JSON.stringify(find)} ${problem} src/${file}`);
 }
 
-const SUITES = 'test/nouns/suites/';
+const SUITES = 'src/testing/suites';
 /** A file that calls all suites. */
 const CALLS_SUITES = 'test/nouns/toys.test.ts';
 
-/** The sources of the tests below a root folder, by file name relative to the root. */
+/** The sources of the tests of a tree, by file name relative to the root. */
 export async function testSources(root: string): Promise<Map<string, string>> {
-  const names = (await readdir(join(root, 'test'), { recursive: true })).map((name) => join('test', name));
-  const files = names.filter((name) => /\.test\.ts$|^test\/nouns\/suites\/.*\.ts$/.test(name));
+  const below = async (folder: string, end: string) =>
+    (await readdir(join(root, folder), { recursive: true }))
+      .filter((name) => name.endsWith(end))
+      .map((name) => join(folder, name));
+  const files = [...(await below('test', '.test.ts')), ...(await below(SUITES, '.ts'))];
   const texts = await Promise.all(files.map((name) => readFile(join(root, name), 'utf8')));
   return new Map(files.map((name, at) => [name, texts[at] ?? '']));
 }

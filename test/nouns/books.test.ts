@@ -1,5 +1,5 @@
 import { BOOKS } from '../support/nouns/books.js';
 import gateway from '../support/nouns/three-nouns.js';
-import { nounSuites } from './suites.js';
+import { suitesOn } from './suites.js';
 
-nounSuites(BOOKS, gateway);
+suitesOn(gateway, BOOKS);

@@ -1,7 +1,7 @@
+import { anyDatabase } from '../support/databases.js';
 import gateway from '../support/gateway/toys-gateway.js';
 import { TOYS } from '../support/nouns/toys.js';
-import { onAnyDatabase } from '../support/on-databases.js';
-import { nounSuites } from './suites.js';
+import { suitesOn } from './suites.js';
 
 // Books run on each database.
-nounSuites(TOYS, gateway, onAnyDatabase);
+suitesOn(gateway, TOYS, [anyDatabase()]);

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import petstore from '../../src/petstore.js';
+import { doorsOf } from '../../src/testing/noun-doors.js';
+import { testedNoun } from '../../src/testing/tested-noun.js';
 import { rest } from '../support/http/client.js';
-import { doorsOf } from '../support/nouns/noun-doors.js';
-import { namesOf } from '../support/nouns/test-noun.js';
 import { onAnyDatabase } from '../support/on-databases.js';
 import { PETS, Pet } from '../support/pets/pets.js';
 import { PETSTORE } from '../support/pets/petstore.js';
@@ -227,7 +228,7 @@ onAnyDatabase(
 
       test('Parity-8: both doors end getPet at the same time', async () => {
         const { body } = await post({ name: 'Rex', categoryId: 1 });
-        const doors = doorsOf(PETS, namesOf(PETS), () => app().url);
+        const doors = doorsOf(testedNoun(petstore, PETS), () => app().url);
         const { now } = app().clock;
         try {
           app().clock.now = Date.UTC(2031, 0, 1);

@@ -74,6 +74,11 @@ export function loadConfig(env: NodeJS.ProcessEnv, slug = 'petstore') {
   return Object.freeze(config);
 }
 
+/** The empty database of a test run. A server does not read it. */
+export function testDatabaseUrl(env: NodeJS.ProcessEnv): string {
+  return new form.Variables(env).text('TEST_DATABASE_URL') ?? 'sqlite::memory:';
+}
+
 export type AcmeSettings = ReturnType<typeof acmeSettings>;
 export type AcmeLimits = AcmeSettings['limits'];
 

@@ -6,7 +6,7 @@ import { date } from '../../../src/noun/definition/date.js';
 import { int64 } from '../../../src/noun/definition/int64.js';
 import { integer } from '../../../src/noun/definition/integer.js';
 import { text } from '../../../src/noun/definition/text.js';
-import type { TestNoun } from './test-noun.js';
+import type { NounFacts } from '../../../src/testing/tested-noun.js';
 
 /** A noun with every kind of field and every option. */
 export const books = defineNoun({
@@ -53,11 +53,10 @@ class Books1790000000000 extends NewTables {
   protected override readonly collation = exactCollation;
 }
 
-export const BOOKS: TestNoun = {
-  description: books.description,
+export const BOOKS: NounFacts = {
+  noun: 'book',
   input: (n) => ({ title: `Book ${n}`, pages: n + 1, priceCents: String(n) }),
   change: (n) => ({ title: `Changed ${n}` }),
-  text: 'title',
   invalid: [
     [{ title: '' }, ['title']],
     [{ title: 'x'.repeat(201) }, ['title']],
@@ -70,7 +69,4 @@ export const BOOKS: TestNoun = {
     [{ title: ' ', pages: 100_001 }, ['pages', 'title']],
     [{ state: 'published', publishedOn: '2100-01-01' }, ['publishedOn']],
   ],
-  int64: { field: 'priceCents', digits: ['9223372036854775807', '9007199254740993', '0'] },
-  filter: { field: 'state', values: ['published', 'withdrawn'] },
-  boundLists: (id, { title }) => [`titleStartsWith: ${JSON.stringify(title)}`, `ids: ["${id}"]`],
 };

@@ -3,7 +3,7 @@ import { exactCollation, NewTables } from '../../../src/ground/migrations/tables
 import { defineNoun } from '../../../src/noun/define-noun.js';
 import { choice } from '../../../src/noun/definition/choice.js';
 import { text } from '../../../src/noun/definition/text.js';
-import type { TestNoun } from './test-noun.js';
+import type { NounFacts } from '../../../src/testing/tested-noun.js';
 
 /** A noun with a value that every record has and no two share, and without a number. */
 export const parcels = defineNoun({
@@ -27,19 +27,12 @@ class Parcels1790000000001 extends NewTables {
   protected override readonly collation = exactCollation;
 }
 
-export const PARCELS: TestNoun = {
-  description: parcels.description,
+export const PARCELS: NounFacts = {
+  noun: 'parcel',
   input: (n) => ({ trackingCode: `PX${n}`, addressee: `Ada ${n}` }),
   change: (n) => ({ addressee: `Changed ${n}` }),
-  text: 'addressee',
   invalid: [
     [{ trackingCode: '4711' }, ['trackingCode']],
     [{ trackingCode: 'px1', addressee: '' }, ['addressee', 'trackingCode']],
-  ],
-  int64: null,
-  filter: { field: 'state', values: ['sent', 'delivered'] },
-  boundLists: (id, { trackingCode }) => [
-    `orderBy: NEWEST, trackingCode: "${trackingCode}"`,
-    `ids: ["${id}"]`,
   ],
 };

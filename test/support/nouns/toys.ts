@@ -2,7 +2,7 @@ import { defineNoun, type RecordOf } from '../../../src/noun/define-noun.js';
 import { choice } from '../../../src/noun/definition/choice.js';
 import { int64 } from '../../../src/noun/definition/int64.js';
 import { text } from '../../../src/noun/definition/text.js';
-import type { TestNoun } from './test-noun.js';
+import type { NounFacts } from '../../../src/testing/tested-noun.js';
 
 /** The noun of the tests of the platform. */
 export const toys = defineNoun({
@@ -31,11 +31,10 @@ export const Toy = toys.entity;
 export type Toy = RecordOf<typeof toys>;
 export type ToyStatus = NonNullable<Toy['status']>;
 
-export const TOYS: TestNoun = {
-  description: toys.description,
-  input: (n) => ({ name: `Toy ${n}`, categoryId: String(n) }),
+export const TOYS: NounFacts = {
+  noun: 'toy',
+  input: (n) => ({ name: `Toy ${n}`, categoryId: BigInt(n) }),
   change: (n) => ({ name: `Changed ${n}` }),
-  text: 'name',
   invalid: [
     [{ name: '' }, ['name']],
     [{ name: ' ' }, ['name']],
@@ -46,10 +45,4 @@ export const TOYS: TestNoun = {
     [{ name: 'Rex', categoryId: '1.5' }, ['categoryId']],
     [{ name: 'Rex', categoryId: 'abc' }, ['categoryId']],
   ],
-  int64: {
-    field: 'categoryId',
-    digits: ['9223372036854775807', '-9223372036854775808', '9007199254740993', '0'],
-  },
-  filter: { field: 'status', values: ['sold', 'pending'] },
-  boundLists: (id, { name }) => [`nameStartsWith: ${JSON.stringify(name)}`, `ids: ["${id}"]`],
 };

@@ -1,11 +1,13 @@
-import { beforeAll, expect, test } from '@jest/globals';
-import type { Scope } from '../../../src/ground/kernel/caller.js';
-import { graphql, rest } from '../../support/http/client.js';
-import { restBody } from '../../support/nouns/test-noun.js';
-import { TEST_ACTOR, type Tenant } from '../../support/start-app.js';
-import type { Suite } from '../suites.js';
+import assert from 'node:assert/strict';
+import type { Scope } from '../../ground/kernel/caller.js';
+import { assertContains } from '../assertions.js';
+import { graphql, rest } from '../http-client.js';
+import { restBody } from '../inputs.js';
+import { TEST_ACTOR, type Tenant } from '../tested-app.js';
+import type { Suite } from './suite.js';
 
-export const deletion: Suite = (noun, names, app, fresh, scopes) => {
+export const deletion: Suite = ({ noun, doors, app, fresh, scopes, test, beforeAll }) => {
+  const { names } = noun;
   const DELETE = `mutation ($id: ID!) { it: ${names.remove}(id: $id) { __typename id } }`;
   let owner: Tenant;
   beforeAll(async () => {
@@ -22,8 +24,10 @@ export const deletion: Suite = (noun, names, app, fresh, scopes) => {
       headers: key === undefined ? {} : { 'idempotency-key': key },
     });
   const extensions = async (answer: ReturnType<typeof remove>) => (await answer).body.errors?.[0].extensions;
-  const status = async (id: string, { token } = owner) =>
-    (await rest(app().url, `${names.path}/${id}`, { token })).status;
+  const status = async (id: string, { token } = owner) => {
+    const found = await doors.rest.get(token, id);
+    return found.ok ? 200 : found.status;
+  };
   const keyWith = async (scopes: Scope[]) => {
     const wanted = { projectId: owner.projectId, name: 'x', scopes, expiresAtMs: null };
     return (await app().app.services.apiKeys.create(TEST_ACTOR, wanted)).token;
@@ -41,11 +45,11 @@ export const deletion: Suite = (noun, names, app, fresh, scopes) => {
       );
     };
     for (let times = 0; times < 4; times += 1) await lists();
-    expect((await remove(first, tenant)).body).toEqual({
+    assert.deepEqual((await remove(first, tenant)).body, {
       data: { it: { __typename: `Deleted${noun.description.type}`, id: first } },
     });
-    expect(await lists()).toEqual([[second], [second], [second]]);
-    expect([await status(first, tenant), await status(second, tenant)]).toEqual([404, 200]);
+    assert.deepEqual(await lists(), [[second], [second], [second]]);
+    assert.deepEqual([await status(first, tenant), await status(second, tenant)], [404, 200]);
   });
 
   test('Deletion-2: an unknown, deleted or foreign id is NOT_FOUND, and nothing is deleted', async () => {
@@ -54,37 +58,37 @@ export const deletion: Suite = (noun, names, app, fresh, scopes) => {
     const deleted = await create();
     await remove(deleted);
     for (const id of ['1', '-1', 'abc', '9223372036854775808', deleted, foreign]) {
-      expect([id, await extensions(remove(id))]).toEqual([id, { code: 'NOT_FOUND', status: 404 }]);
+      assert.deepEqual([id, await extensions(remove(id))], [id, { code: 'NOT_FOUND', status: 404 }]);
     }
-    expect(await status(foreign, other)).toBe(200);
+    assert.equal(await status(foreign, other), 200);
   });
 
   test('Deletion-3: it needs the scope to write and no other', async () => {
     const id = await create();
     const reader = await keyWith(scopes.filter((scope) => scope !== names.writeScope));
-    expect(await extensions(remove(id, { token: reader }))).toEqual({ code: 'FORBIDDEN', status: 403 });
-    expect(await status(id)).toBe(200);
+    assert.deepEqual(await extensions(remove(id, { token: reader })), { code: 'FORBIDDEN', status: 403 });
+    assert.equal(await status(id), 200);
     const writer = await keyWith([names.writeScope]);
-    expect((await remove(id, { token: writer })).body.data.it.id).toBe(id);
+    assert.equal((await remove(id, { token: writer })).body.data.it.id, id);
   });
 
   test('Deletion-4: of 10 simultaneous requests one deletes the record, and the others find none', async () => {
     const id = await create();
     const answers = await Promise.all(Array.from({ length: 10 }, () => remove(id)));
-    expect(answers.filter(({ body }) => body.data?.it)).toHaveLength(1);
+    assert.equal(answers.filter(({ body }) => body.data?.it).length, 1);
     const codes = new Set(answers.flatMap(({ body }) => body.errors?.[0].extensions.code ?? []));
-    expect([...codes]).toEqual(['NOT_FOUND']);
+    assert.deepEqual([...codes], ['NOT_FOUND']);
   });
 
   test('Deletion-5: with an Idempotency-Key a repeated request gets the first answer, and another id is refused', async () => {
     const [id, other] = [await create(), await create()];
     const first = await remove(id, { key: 'delete' });
-    expect((await remove(id, { key: 'delete' })).body).toEqual(first.body);
-    expect((await extensions(remove(other, { key: 'delete' }))).code).toBe('IDEMPOTENCY_MISMATCH');
-    expect(await status(other)).toBe(200);
+    assert.deepEqual((await remove(id, { key: 'delete' })).body, first.body);
+    assert.equal((await extensions(remove(other, { key: 'delete' }))).code, 'IDEMPOTENCY_MISMATCH');
+    assert.equal(await status(other), 200);
     // A refusal leaves the key free.
-    expect((await extensions(remove('1', { key: 'free' }))).code).toBe('NOT_FOUND');
-    expect((await remove(other, { key: 'free' })).body.data.it.id).toBe(other);
+    assert.equal((await extensions(remove('1', { key: 'free' }))).code, 'NOT_FOUND');
+    assert.equal((await remove(other, { key: 'free' })).body.data.it.id, other);
   });
 
   test('Deletion-7: a project may delete 300 records a minute, separately from its other writes', async () => {
@@ -94,7 +98,7 @@ export const deletion: Suite = (noun, names, app, fresh, scopes) => {
     const { body } = await graphql(app().url, '{ rateLimit { fields { field limit remaining } } }', {
       token: tenant.token,
     });
-    expect(body.data.rateLimit.fields).toContainEqual({
+    assertContains(body.data.rateLimit.fields, {
       field: `Mutation.${names.remove}`,
       limit: 300,
       remaining: 299,

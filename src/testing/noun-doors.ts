@@ -1,5 +1,6 @@
-import { graphql, rest } from '../http/client.js';
-import { type NounNames, restBody, type TestNoun, type Values } from './test-noun.js';
+import { graphql, rest } from './http-client.js';
+import { restBody, type Values } from './inputs.js';
+import type { TestedNoun } from './tested-noun.js';
 
 /** The answer of a door, in terms that both doors share. */
 export type Outcome<Value = unknown> =
@@ -32,8 +33,11 @@ export interface Door {
 
 export type Doors = Readonly<Record<'rest' | 'graphql', Door>>;
 
-export function doorsOf(noun: TestNoun, names: NounNames, url: () => string): Doors {
-  return { rest: restDoor(noun, names, url), graphql: graphqlDoor(noun, names, url) };
+/** A noun without a way to read one record is read by its list in GraphQL. */
+export function doorsOf(noun: TestedNoun, url: () => string): Doors {
+  const graphql = graphqlDoor(noun, url);
+  const rest = restDoor(noun, url);
+  return { rest: noun.hasGet ? rest : { ...rest, get: graphql.get }, graphql };
 }
 
 /** The value of an outcome. Throws if the door refused the request. */
@@ -42,8 +46,9 @@ export function accepted<Value>(outcome: Outcome<Value>): Value {
   throw new Error(`refused: ${JSON.stringify(outcome)}`);
 }
 
-function restDoor(noun: TestNoun, { path }: NounNames, url: () => string): Door {
-  const { fields } = noun.description;
+function restDoor(noun: TestedNoun, url: () => string): Door {
+  const { fields, names } = noun;
+  const { path } = names;
   const shared = (body: Record<string, unknown>): SharedRecord => {
     const values = fields.map(({ name, kind }) => {
       const value = body[name] ?? null;
@@ -69,7 +74,7 @@ function restDoor(noun: TestNoun, { path }: NounNames, url: () => string): Door 
     list: async (token, { size, choice, cursor }) => {
       const query = new URLSearchParams();
       if (size !== undefined) query.set('limit', String(size));
-      if (choice !== undefined) query.set(noun.filter.field, choice);
+      if (choice !== undefined && noun.filter) query.set(noun.filter.field, choice);
       if (cursor !== undefined) query.set('cursor', cursor);
       const answer = await rest(url(), `${path}?${query}`, { token });
       const next = nextOf(answer.headers);
@@ -95,9 +100,8 @@ interface Connection {
   pageInfo: { hasNextPage: boolean; endCursor: string };
 }
 
-function graphqlDoor(noun: TestNoun, names: NounNames, url: () => string): Door {
-  const { one, list, create, newInput, choice: choiceType, order, fields } = names;
-  const { field } = noun.filter;
+function graphqlDoor({ names, filter, hasGet }: TestedNoun, url: () => string): Door {
+  const { one, list, create, newInput, order, fields } = names;
   const outcome = <Value>(
     { body }: Awaited<ReturnType<typeof graphql>>,
     present: (data: { it: never }) => Value,
@@ -119,13 +123,20 @@ function graphqlDoor(noun: TestNoun, names: NounNames, url: () => string): Door 
       return outcome<SharedRecord>(answer, ({ it }) => it);
     },
     get: async (token, id) => {
-      const query = `query($id: ID!) { it: ${one}(id: $id) { ${fields} } }`;
+      const found = hasGet ? `${one}(id: $id) { ${fields} }` : `${list}(ids: [$id]) { nodes { ${fields} } }`;
+      const query = `query($id: ID!) { it: ${found} }`;
       const answer = await graphql(url(), query, { token, variables: { id } });
-      return outcome<SharedRecord>(answer, ({ it }) => it);
+      if (hasGet || answer.body.errors) return outcome<SharedRecord>(answer, ({ it }) => it);
+      const [record] = answer.body.data.it.nodes;
+      if (record) return { ok: true, value: record };
+      return { ok: false, code: 'not_found', status: 404, fields: [], retryAfter: false };
     },
     list: async (token, { size, choice, cursor, isNewestFirst = false }) => {
-      const query = `query($first: Int, $after: String, $choice: ${choiceType}, $orderBy: ${order}) {
-        it: ${list}(first: $first, after: $after, ${field}: $choice, orderBy: $orderBy) {
+      const [declared, given] = filter
+        ? [`, $choice: ${filter.type}`, `, ${filter.field}: $choice`]
+        : ['', ''];
+      const query = `query($first: Int, $after: String, $orderBy: ${order}${declared}) {
+        it: ${list}(first: $first, after: $after, orderBy: $orderBy${given}) {
           nodes { ${fields} } pageInfo { hasNextPage endCursor } } }`;
       const orderBy = isNewestFirst ? 'NEWEST' : 'OLDEST';
       const variables = { first: size, after: cursor, choice, orderBy };

@@ -1,0 +1,206 @@
+import type { Gateway } from '../app/gateway.js';
+import { INT64_MAX, INT64_MIN } from '../ground/kernel/int64.js';
+import type { DefinedNoun } from '../noun/define-noun.js';
+import { capitalized } from '../noun-words.js';
+import type { NounDescription } from '../nouns.js';
+import { literal, type Values } from './inputs.js';
+import { type Invalid, invalidInputs } from './invalid-inputs.js';
+
+/** The facts about a noun that its test file states. All else follows from its definition. */
+export interface NounFacts {
+  /** Its name, such as `shipment`. */
+  readonly noun: string;
+  /**
+   * Valid input number `n`, from 0 to 10,000, of at most 300 characters. The values of unique fields differ between two
+   * numbers. A 64-bit integer is a bigint, or text of its digits.
+   */
+  input(n: number): Values;
+  /** Valid changes number `n`: they differ from every input, and from the changes of another number. */
+  change(n: number): Values;
+  /** By default those that follow from the kinds of the fields. */
+  readonly invalid?: readonly Invalid[];
+  /** A required field that accepts every text up to its length, also a repeated one. By default the first without a pattern. */
+  readonly text?: string | null;
+  /** A field that accepts these integers; by default the bounds of the first one. */
+  readonly int64?: { readonly field: string; readonly digits: readonly string[] } | null;
+  /** A choice that is a filter, and two of its values that every input and change can have. */
+  readonly filter?: { readonly field: string; readonly values: readonly [string, string] } | null;
+}
+
+export interface TestedNoun extends Required<Omit<NounFacts, 'noun' | 'text' | 'filter'>> {
+  readonly description: NounDescription;
+  readonly fields: NounDescription['fields'];
+  readonly names: NounNames;
+  /** A field of text with the most characters that it has; null = there is none, here and below. */
+  readonly text: { readonly name: string; readonly maxLength: number } | null;
+  readonly filter: TestedFilter | null;
+  /** An input for each of the digits; {} = there is no such field, also in the two below. */
+  readonly integers: readonly [Values, ...Values[]];
+  /** The choice with one of its two values. */
+  chosen(at: 0 | 1): Values;
+  /** The field of text with this value. */
+  named(text: string): Values;
+  /** Both APIs read one record by its id. */
+  readonly hasGet: boolean;
+  /** Further arguments of the GraphQL list, such as `ids: ["4711"]`, that find the record and have their own cursors. */
+  boundLists(id: string, input: Values): readonly string[];
+}
+
+interface TestedFilter {
+  readonly field: string;
+  /** Its enum in GraphQL. */
+  readonly type: string;
+  readonly choices: readonly string[];
+  readonly values: readonly [string, string];
+  /** The value of each input, which only a required field states; null = a record need not have one. */
+  readonly usual: string | null;
+}
+
+/** The names that follow from a description. */
+interface NounNames {
+  /** Such as `/v1/toys`. */
+  readonly path: string;
+  /** Root fields of GraphQL. */
+  readonly one: string;
+  readonly list: string;
+  readonly create: string;
+  readonly createAll: string;
+  readonly update: string;
+  readonly remove: string;
+  /** Types of GraphQL. */
+  readonly newInput: string;
+  readonly changes: string;
+  readonly order: string;
+  readonly readScope: `${string}:read`;
+  readonly writeScope: `${string}:write`;
+  /** Of the scope `toys:read` in GraphQL, such as `TOYS_READ`. */
+  readonly readScopeName: string;
+  /** `id` and the fields of the description, as a selection. */
+  readonly fields: string;
+  /** The table with its rows. */
+  readonly table: string;
+}
+
+type Model = DefinedNoun['model'];
+
+/** Throws an `Error` if the gateway does not serve the noun. */
+export function testedNoun({ name, nouns }: Gateway, facts: NounFacts): TestedNoun {
+  const found = nouns.find(({ description }) => description.singular === facts.noun);
+  if (!found || !('model' in found)) {
+    const served = nouns.map(({ description }) => description.singular).join(', ');
+    throw new Error(`The gateway ${name} has no noun "${facts.noun}" of defineNoun; it serves ${served}.`);
+  }
+  const { model, get } = found as DefinedNoun;
+  const { description } = model;
+  const filter = filterOf(model, facts.filter);
+  const text = textOf(model, facts.text);
+  const int64 = facts.int64 === undefined ? int64Of(model) : facts.int64;
+  const [firstInteger = {}, ...otherIntegers] = (int64?.digits ?? []).map((digits) => ({
+    [int64?.field ?? '']: digits,
+  }));
+  return {
+    description,
+    fields: description.fields,
+    names: namesOf(model),
+    input: (n) => withUsual(filter, model, plain(facts.input(n))),
+    change: (n) => plain(facts.change(n)),
+    invalid: facts.invalid ?? invalidInputs(model),
+    text,
+    int64,
+    filter,
+    integers: [firstInteger, ...otherIntegers],
+    chosen: (at) => (filter ? { [filter.field]: filter.values[at] } : {}),
+    named: (value) => (text ? { [text.name]: value } : {}),
+    hasGet: get !== false,
+    boundLists(id, input) {
+      const stated = ({ field }: Model['wholeFilters'][number]) =>
+        field.name !== filter?.field && (input[field.name] ?? null) !== null;
+      const lists = [
+        ...model.startFilters.filter(stated).map((each) => ({ ...each, order: '' })),
+        ...model.wholeFilters.filter(stated).map((each) => ({ ...each, order: 'orderBy: NEWEST, ' })),
+      ];
+      const given = lists.map(({ argument, field, order }) => {
+        const value = literal(description, { [field.name]: input[field.name] }).slice(1, -1);
+        return order + value.replace(field.name, argument);
+      });
+      return [...given, `ids: ["${id}"]`];
+    },
+  };
+}
+
+function namesOf({ description, page, table }: Model): NounNames {
+  const { singular, plural, type, fields } = description;
+  return {
+    path: `/v1/${plural}`,
+    one: singular,
+    list: plural,
+    create: `create${type}`,
+    createAll: `create${page}`,
+    update: `update${type}`,
+    remove: `delete${type}`,
+    newInput: `New${type}`,
+    changes: `${type}Changes`,
+    order: `${type}Order`,
+    readScope: `${plural}:read`,
+    writeScope: `${plural}:write`,
+    readScopeName: `${plural.toUpperCase()}_READ`,
+    fields: ['id', ...fields.map(({ name }) => name)].join(' '),
+    table,
+  };
+}
+
+/** In tests it must be long enough for a name. */
+const SHORTEST_TEXT = 8;
+
+function textOf({ description, fields }: Model, stated: NounFacts['text']): TestedNoun['text'] {
+  const accepts = ({ kind, options, isRequired }: Model['fields'][number]) =>
+    kind.name === 'text' && isRequired && options.unique !== true && !('pattern' in options);
+  const name = stated === undefined ? fields.find(accepts)?.name : stated;
+  const { maxLength = 0 } = description.fields.find((field) => field.name === name) ?? {};
+  return name && maxLength >= SHORTEST_TEXT ? { name, maxLength } : null;
+}
+
+function int64Of({ fields }: Model): TestedNoun['int64'] {
+  const field = fields.find(
+    ({ kind, options }) => kind.name === 'int64' && options.unique !== true && options.immutable !== true,
+  );
+  if (!field) return null;
+  const { minimum, maximum } = field.kind.schema as { minimum?: number; maximum?: number };
+  const [min, max] = [BigInt(minimum ?? INT64_MIN), BigInt(maximum ?? INT64_MAX)];
+  // A number of JavaScript has not these digits.
+  const integers = [max, min, 2n ** 53n + 1n, 0n].filter((each) => each >= min && each <= max);
+  return { field: field.name, digits: [...new Set(integers.map(String))] };
+}
+
+/** A field that a record may lack says most, one with a default more than a required one. */
+function filterOf({ description, wholeFilters }: Model, stated: NounFacts['filter']): TestedFilter | null {
+  if (stated === null) return null;
+  const rank = ({ isSet, isRequired }: Model['fields'][number]) => Number(isSet) + Number(isRequired);
+  const [field] = wholeFilters
+    .map((each) => each.field)
+    .filter(({ name, kind, options }) =>
+      stated ? name === stated.field : Object.keys(kind.choices ?? {}).length > 1 && !options.immutable,
+    )
+    .toSorted((one, other) => rank(one) - rank(other));
+  if (!field) return null;
+  const choices = Object.keys(field.kind.choices ?? {});
+  const [first = ''] = choices;
+  const usual = field.isSet ? String(field.options.default ?? stated?.values[1] ?? first) : null;
+  const [one = '', other = usual ?? ''] = choices.filter((choice) => choice !== usual);
+  const type = description.type + capitalized(field.name);
+  return { field: field.name, type, choices, values: stated?.values ?? [one, other], usual };
+}
+
+function withUsual(filter: TestedFilter | null, { fields }: Model, input: Values): Values {
+  if (!filter) return input;
+  const { [filter.field]: _, ...others } = input;
+  const isRequired = fields.some(({ name, isRequired }) => name === filter.field && isRequired);
+  return isRequired ? { ...others, [filter.field]: filter.usual } : others;
+}
+
+function plain(values: Values): Values {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value]),
+  );
+}
