@@ -1,0 +1,44 @@
+import { expect, test } from '@jest/globals';
+import { testedNoun } from '../../src/testing/tested-noun.js';
+import { BOOKS } from '../support/nouns/books.js';
+import { PARCELS } from '../support/nouns/parcels.js';
+import gateway from '../support/nouns/three-nouns.js';
+import { TOYS } from '../support/nouns/toys.js';
+
+test('NounSuites-1: a noun that the gateway does not serve is refused, with those that it serves', () => {
+  expect(() => testedNoun(gateway, { ...TOYS, noun: 'toys' })).toThrow(
+    'The gateway Toys, Books and Parcels has no noun "toys" of defineNoun; it serves toy, book, parcel.',
+  );
+});
+
+test('NounSuites-2: what the suites need follows from the definition, and is null if no field can have it', () => {
+  expect(testedNoun(gateway, TOYS)).toMatchObject({
+    text: { name: 'name', maxLength: 255 },
+    int64: {
+      field: 'categoryId',
+      digits: ['9223372036854775807', '-9223372036854775808', '9007199254740993', '0'],
+    },
+    filter: { field: 'status', values: ['available', 'pending'], usual: null },
+  });
+  expect(testedNoun(gateway, BOOKS).int64).toEqual({
+    field: 'priceCents',
+    digits: ['9223372036854775807', '0', '9007199254740993'],
+  });
+  const parcel = testedNoun(gateway, PARCELS);
+  expect(parcel).toMatchObject({ text: { name: 'addressee' }, int64: null });
+  expect(parcel.boundLists('7', parcel.input(3))).toEqual([
+    'orderBy: NEWEST, trackingCode: "PX3"',
+    'ids: ["7"]',
+  ]);
+});
+
+test('NounSuites-3: without a list of invalid inputs each field has one, and two of them are wrong together', () => {
+  const { invalid: _, ...facts } = BOOKS;
+  const { invalid } = testedNoun(gateway, facts);
+  const wrong = new Set(invalid.flatMap(([, fields]) => fields));
+  // Every integer of 32 bits is valid as an order, and the schema of GraphQL refuses an unknown choice.
+  expect([...wrong].toSorted()).toEqual([
+    ...['isbn', 'pages', 'priceCents', 'publishedOn', 'rating', 'title', 'weightGrams'],
+  ]);
+  expect(invalid.at(-1)?.[1]).toEqual(['rating', 'title']);
+});
