@@ -26,6 +26,12 @@ function wrongValues({ kind }: NounModel['fields'][number]): unknown[] {
       return [(minimum ?? 0) - 1, (maximum ?? 0) + 1].filter((value) => value === (value | 0));
     case 'date':
       return ['2026-02-30', ''];
+    case 'dateTime':
+      return ['2016-12-31T23:59:60Z', ''];
+    case 'decimal':
+      return ['1e3', ''];
+    case 'texts':
+      return [[' ']];
     default:
       return [];
   }

@@ -1,5 +1,5 @@
 import { createGateway } from '../../src/app/gateway.js';
 import { SHIPMENTS, shipments } from '../support/nouns/shipments.js';
-import { nounSuites } from './suites.js';
+import { suitesOn } from './suites.js';
 
-nounSuites(SHIPMENTS, createGateway({ name: 'Shipments', nouns: [shipments] }));
+suitesOn(createGateway({ name: 'Shipments', nouns: [shipments] }), SHIPMENTS);

@@ -8,7 +8,7 @@ import { dateTime } from '../../../src/noun/definition/date-time.js';
 import { decimal } from '../../../src/noun/definition/decimal.js';
 import { text } from '../../../src/noun/definition/text.js';
 import { texts } from '../../../src/noun/definition/texts.js';
-import type { TestNoun } from './test-noun.js';
+import type { NounFacts } from '../../../src/testing/tested-noun.js';
 
 /** A noun with the kinds that are neither text nor number. */
 export const shipments = defineNoun({
@@ -46,16 +46,8 @@ class Shipments1790000000002 extends NewTables {
   protected override readonly collation = exactCollation;
 }
 
-export const SHIPMENTS: TestNoun = {
-  description: shipments.description,
-  input: (n) => ({ trackingCode: `PX${n}`, dueAt: '2026-12-24T18:00:00.000Z' }),
+export const SHIPMENTS: NounFacts = {
+  noun: 'shipment',
+  input: (n) => ({ trackingCode: `PX${n}`, fragile: n % 2 === 0, dueAt: '2026-12-24T18:00:00.000Z' }),
   change: (n) => ({ trackingCode: `Changed ${n}` }),
-  text: 'trackingCode',
-  invalid: [
-    [{ dueAt: '2026-02-30T00:00:00Z' }, ['dueAt']],
-    [{ tags: ['a', ' '] }, ['tags']],
-  ],
-  int64: null,
-  filter: { field: 'carrier', values: ['dhl', 'ups'] },
-  boundLists: (id) => ['orderBy: NEWEST, fragile: false', `ids: ["${id}"]`],
 };
