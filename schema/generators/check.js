@@ -16,9 +16,16 @@ const PET_STORE = [process.execPath, join(ROOT, 'dist/src/cli/main.js')];
  * generated files are kept while the contract and this folder are unchanged. Each request of the Postman collection must succeed.
  */
 const inputs = await digestOfInputs();
-if ((await readFile(PASSED, 'utf8').catch(() => '')) !== inputs) {
+await withGateway(async (env, isOpen) => {
+  if ((await readFile(PASSED, 'utf8').catch(() => '')) !== inputs) await generate();
+  await isOpen();
+  run(process.execPath, [join(HERE, 'out/js/clients/call.js')], env);
+  await runCollection(env);
+});
+
+async function generate() {
   console.log('Generating clients from the contract…');
-  run('npm', ['--prefix', HERE, 'ci', '--silent', '--ignore-scripts']);
+  run(process.execPath, [join(HERE, 'install.js')]);
   await rm(join(HERE, 'out'), { recursive: true, force: true });
   run(process.execPath, [join(HERE, 'generate.js')]);
   run(join(BIN, 'tsc'), ['-p', HERE]);
@@ -26,10 +33,6 @@ if ((await readFile(PASSED, 'utf8').catch(() => '')) !== inputs) {
   run(join(ROOT, 'node_modules/.bin/redocly'), ['lint', 'schema/openapi.json'], { REDOCLY_TELEMETRY: 'off' });
   await writeFile(PASSED, inputs);
 }
-await withGateway(async (env) => {
-  run(process.execPath, [join(HERE, 'out/js/clients/call.js')], env);
-  await runCollection(env);
-});
 
 async function digestOfInputs() {
   const own = (await readdir(HERE, { recursive: true, withFileTypes: true }))
@@ -41,7 +44,7 @@ async function digestOfInputs() {
   return hash.digest('hex');
 }
 
-/** Starts a gateway with an empty project, and calls `use` with its address and key. */
+/** Starts a gateway with an empty project, and calls `use` with its address and key, and what waits until it is open. */
 async function withGateway(use) {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-generators-'));
   const port = await freePort();
@@ -65,9 +68,10 @@ async function withGateway(use) {
   const ended = new Promise((resolve) => gateway.once('exit', resolve));
   try {
     const baseUrl = `http://127.0.0.1:${port}/v1`;
-    // A change log opens 15 s after it was switched on.
-    await answers(`${baseUrl}/pets/changes`, { headers: { authorization: `Bearer ${key}` } }, gateway);
-    await use({ BASE_URL: baseUrl, API_KEY: key });
+    // A change log opens 15 s after it was switched on: time to generate the clients.
+    const headers = { authorization: `Bearer ${key}` };
+    const isOpen = () => answers(`${baseUrl}/pets/changes`, { headers }, gateway);
+    await use({ BASE_URL: baseUrl, API_KEY: key }, isOpen);
   } finally {
     gateway.kill('SIGTERM');
     await ended;
