@@ -11,7 +11,7 @@ import type { NounParts, OwnDoors } from '../noun/define-noun.js';
 import type { NounService } from '../noun/records/noun.service.js';
 import type { NounRow } from '../noun/records/row.js';
 import { schemasOf } from '../noun/records/schemas.js';
-import { presenter } from '../noun/rest/record.routes.js';
+import { presenter } from '../noun/rest/noun.routes.js';
 import { serviceCallOf } from '../request/admission/admission.js';
 import { canonicalLinks } from '../request/http/headers.js';
 import { restrictMethods } from '../request/http/unrouted.js';

@@ -1,13 +1,18 @@
 import { type ColumnOptions, PrimaryColumn, type ValueTransformer } from 'typeorm';
 import { sortableDecimal } from '../kernel/decimals.js';
 
+/** The value that most columns store. */
+export function unchanged(value: unknown): unknown {
+  return value;
+}
+
 /** The MySQL driver returns 64-bit integers as text, the SQLite driver as bigint. In the code, ids are always bigint. */
 const int64 = {
-  to: (value: unknown) => value,
+  to: unchanged,
   from: (value: string | number | bigint | null) => (value === null ? null : BigInt(value)),
 };
 
-const number = { to: (value: unknown) => value, from: numberFrom };
+const number = { to: unchanged, from: numberFrom };
 
 export const ID = { type: 'bigint', transformer: int64 } satisfies ColumnOptions;
 /** Milliseconds since 1970: no time zone of a driver or a server can shift it. D-5. */

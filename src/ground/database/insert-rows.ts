@@ -1,4 +1,5 @@
 import type { EntityManager, EntityMetadata, ObjectLiteral, ValueTransformer } from 'typeorm';
+import { unchanged } from './columns.js';
 
 /** Few sizes, so that SQLite reuses its prepared statements. Larger sizes are no faster. */
 const STATEMENT_ROWS = [250, 25, 1];
@@ -34,10 +35,11 @@ export function insertion<E extends ObjectLiteral>(
 
 export type Column = EntityMetadata['columns'][number];
 
-/** As TypeORM would write it. Most columns have no transformer that changes it. */
+/** As TypeORM would write it. */
 function storedIn({ propertyName, transformer }: Column, row: ObjectLiteral): unknown {
   const value = row[propertyName];
-  return transformer === undefined ? value : (transformer as ValueTransformer).to(value);
+  const { to = unchanged } = (transformer ?? {}) as Partial<ValueTransformer>;
+  return to === unchanged ? value : to(value);
 }
 
 /** SQLite reads MySQL's quotes too. */

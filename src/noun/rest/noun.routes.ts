@@ -8,9 +8,16 @@ import { serviceCallOf } from '../../request/admission/admission.js';
 import { restrictMethods } from '../../request/http/unrouted.js';
 import type { NounModel } from '../definition/model.js';
 import type { NounService } from '../records/noun.service.js';
-import { type FilterValue, matchesAll, NounCursors, oldestFirst } from '../records/noun-list.js';
+import {
+  type FilterValue,
+  type ListedRow,
+  matchesAll,
+  NounCursors,
+  oldestFirst,
+} from '../records/noun-list.js';
+import type { NounRow } from '../records/row.js';
 import { rulesOf, schemasOf } from '../records/schemas.js';
-import { addRecordRoutes, presenter } from './record.routes.js';
+import { addRecordRoutes } from './record.routes.js';
 
 type Query = Readonly<Record<string, unknown>>;
 
@@ -110,7 +117,19 @@ export function nounRoutes(
       restrictMethods(app, `${path}/changes`, ['GET']);
     }
 
-    if (hasOne) addRecordRoutes(app, model, service);
+    if (hasOne) addRecordRoutes(app, model, service, present);
+  };
+}
+
+/** The record as JSON. An unset value is left out: SPEC's fields are optional, not nullable. */
+export function presenter({ fields }: NounModel): (row: NounRow | ListedRow) => Record<string, unknown> {
+  return (row) => {
+    const record: Record<string, unknown> = { id: BigInt(row.id) };
+    for (const field of fields) {
+      const value = row[field.name];
+      if (value !== null) record[field.name] = field.kind.toJson?.(value) ?? value;
+    }
+    return record;
   };
 }
 

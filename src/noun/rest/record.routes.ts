@@ -7,16 +7,19 @@ import { isCurrentTag, strongTag } from '../../request/http/content/entity-tag.j
 import { restrictMethods } from '../../request/http/unrouted.js';
 import type { NounModel } from '../definition/model.js';
 import type { NounService } from '../records/noun.service.js';
-import type { ListedRow } from '../records/noun-list.js';
 import type { NounRow } from '../records/row.js';
 import { rulesOf, schemasOf } from '../records/schemas.js';
 
 /** The routes of one record: GET, PATCH (RFC 7396) and DELETE. */
-export function addRecordRoutes(app: FastifyInstance, model: NounModel, service: NounService): void {
+export function addRecordRoutes(
+  app: FastifyInstance,
+  model: NounModel,
+  service: NounService,
+  present: (row: NounRow) => Record<string, unknown>,
+): void {
   const { singular, plural, type } = model.description;
   const path = `/${plural}/:id`;
   const { record } = schemasOf(model);
-  const present = presenter(model);
   const idOf = ({ params }: FastifyRequest) => parseRecordId((params as { id: string }).id, singular);
   /** The tag of its GET, whose body is made by the same schema. */
   const tagOf = (row: NounRow, reply: FastifyReply) =>
@@ -57,16 +60,4 @@ export function addRecordRoutes(app: FastifyInstance, model: NounModel, service:
     return reply.code(204).send();
   });
   restrictMethods(app, path, ['GET', 'PATCH', 'DELETE']);
-}
-
-/** The record as JSON. An unset value is left out: SPEC's fields are optional, not nullable. */
-export function presenter({ fields }: NounModel): (row: NounRow | ListedRow) => Record<string, unknown> {
-  return (row) => {
-    const record: Record<string, unknown> = { id: BigInt(row.id) };
-    for (const field of fields) {
-      const value = row[field.name];
-      if (value !== null) record[field.name] = field.kind.toJson?.(value) ?? value;
-    }
-    return record;
-  };
 }
