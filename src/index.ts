@@ -17,5 +17,6 @@ export { dateTime } from './noun/definition/date-time.js';
 export { decimal } from './noun/definition/decimal.js';
 export { int64 } from './noun/definition/int64.js';
 export { integer } from './noun/definition/integer.js';
+export type { Field, FieldOf, FieldOptions } from './noun/definition/kind.js';
 export { text } from './noun/definition/text.js';
 export { texts } from './noun/definition/texts.js';

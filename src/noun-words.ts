@@ -67,10 +67,10 @@ export function filteredFieldsOf({ fields, filters }: NounDescription) {
   });
 }
 
-/** Of a new item: `7b1f0c52-add-rex`. */
-export function sampleIdempotencyKey(noun: NounDescription): string {
+/** Of a new item: `7b1f0c52-add-rex`. Another act needs another key. */
+export function sampleIdempotencyKey(noun: NounDescription, act = 'add'): string {
   const { example } = headOf(noun);
-  return `7b1f0c52-add-${example.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`;
+  return `7b1f0c52-${act}-${example.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`;
 }
 
 /** The fields of a first query: the id, the name and the choices. */

@@ -33,7 +33,8 @@ test('Dashboard-93: each kind of field has its control, shows its value, and kee
   await field('Fragile').selectOption('true');
   await field('Due at').fill('2026-12-24T18:00:00.123');
   await field('Ordered on').fill('2026-11-28');
-  await field('Tags').fill('gift\n\nheavy, "fragile"');
+  expect(await field('Tags').inputValue()).toBe('');
+  await field('Tags').fill('gift\n\nheavy, "fragile" ');
   await field('Weight kg').fill('0');
   await dialog.getByRole('button', { name: 'Add shipment' }).click();
   await dialog.getByText('Must be a decimal number such as').waitFor();
@@ -41,18 +42,24 @@ test('Dashboard-93: each kind of field has its control, shows its value, and kee
   await takePicture(page, 'shipment-form');
   await submit('Add shipment');
   const due = await page.evaluate(() => new Date('2026-12-24T18:00:00.123').toISOString());
-  const values = { fragile: true, dueAt: due, weightKg: '2.500', tags: ['gift', 'heavy, "fragile"'] };
+  const values = { fragile: true, dueAt: due, weightKg: '2.500', tags: ['gift', 'heavy, "fragile" '] };
   expect(await stored()).toMatchObject([{ ...values, orderedOn: '2026-11-28', balance: '0.0000000000' }]);
   expect(await page.locator('tbody tr').innerText()).toContain('gift, heavy, "fragile"');
   await takePicture(page, 'shipments');
 
   await page.getByRole('button', { name: 'Edit PX4711' }).click();
-  expect(await field('Tags').inputValue()).toBe('gift\nheavy, "fragile"');
+  expect(await field('Tags').inputValue()).toBe('gift\nheavy, "fragile" ');
   expect(await field('Due at').inputValue()).toBe('2026-12-24T18:00:00.123');
+  await submit('Save');
+  const [{ id }] = await stored();
+  await page.getByRole('button', { name: 'Edit PX4711' }).click();
+  // Somebody else changes another field meanwhile.
+  await rest(app.url, `/v1/shipments/${id}`, { method: 'PATCH', token, body: { weightKg: '3' } });
   await field('Tags').fill('');
   await field('Insured').selectOption('false');
   await submit('Save');
-  expect(await stored()).toMatchObject([{ ...values, tags: [], insured: false }]);
+  const edited = { ...values, weightKg: '3.000', tags: [], insured: false };
+  expect(await stored()).toMatchObject([edited]);
 
   const shown = page.locator('tbody th');
   await page.getByRole('group', { name: 'Fragile' }).getByRole('radio', { name: 'not fragile' }).check();

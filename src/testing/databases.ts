@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { type DatabaseTarget, databaseTarget, isInMemory, testDatabaseUrl } from '../ground/config/config.js';
 import { withDataSource } from '../ground/database/data-source.js';
 import { AppError } from '../ground/kernel/errors.js';
@@ -22,6 +23,8 @@ export async function databaseOfTests(): Promise<TestDatabase> {
 export async function requireEmpty({ url }: TestDatabase): Promise<void> {
   const target = databaseTarget('TEST_DATABASE_URL', url);
   if (isInMemory(target)) return;
+  // Even opening a file of SQLite would change it.
+  if (target.kind === 'sqlite' && sizeOf(target.path) > 0) throw notEmpty('something in its file');
   await withDataSource(target, NO_SCHEMA, SETTINGS, async (source) => {
     const tables: { name: string }[] = await source.query(
       target.kind === 'sqlite'
@@ -30,12 +33,18 @@ export async function requireEmpty({ url }: TestDatabase): Promise<void> {
     );
     if (tables.length === 0) return;
     const names = tables.slice(0, 3).map(({ name }) => name);
-    throw new AppError(
-      'conflict',
-      `The tests need an empty database, and theirs has ${names.join(', ')}. Nothing was changed. Name another one in TEST_DATABASE_URL, and let one test file at a time use it.`,
-    );
+    throw notEmpty(`the tables ${names.join(', ')}`);
   });
 }
+
+function notEmpty(found: string): AppError {
+  return new AppError(
+    'conflict',
+    `The tests need an empty database, and theirs has ${found}. Nothing was changed. Name another one in TEST_DATABASE_URL, and let one test file at a time use it.`,
+  );
+}
+
+const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 async function dropTables(target: DatabaseTarget): Promise<void> {
   if (isInMemory(target)) return;

@@ -59,3 +59,15 @@ test('Decimals-2: the plain text of a sortable one is the number with all its pl
   }
   expect(plainDecimal('-0.00', 0)).toBe('0');
 });
+
+test('Decimals-3: a text that is no decimal is read once, however long it is: a rule compares it with its bounds', () => {
+  const zeros = '0'.repeat(50_000);
+  for (const text of [
+    `${zeros}.${zeros}x`,
+    `${zeros}.${zeros}`,
+    `${'.'.repeat(50_000)}`,
+    `-${zeros}1${zeros}`,
+  ]) {
+    expect(compareDecimals(text, text)).toBe(0);
+  }
+});

@@ -77,6 +77,10 @@ test.each<[problem: string, define: () => unknown]>([
     "A bound of a decimal with 4 digits is text such as '99.99'",
     () => decimal({ digits: 4, places: 2, max: '100' }),
   ],
+  [
+    'the default of tags has a backslash',
+    () => defineNoun({ name: 'book', fields: { tags: texts({ most: 2, max: 9, default: ['a "b"'] }) } }),
+  ],
   ['most and max of texts are whole numbers from 1', () => texts({ most: 0, max: 10 })],
   ['not 100 × 100', () => texts({ most: 100, max: 100 })],
 ])('Define-1: a definition that cannot work is refused at once: %s', (problem, define) => {

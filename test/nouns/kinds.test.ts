@@ -137,9 +137,27 @@ onEachDatabase(
     test.each(NO_TIMES)(
       'Kinds-2: "%s" is no time that every database keeps, and is refused by name',
       async (value) => {
-        expect(await refused('dueAt', value)).toEqual([400, 'dueAt', 'INVALID_REQUEST']);
+        const [status, field, code] = await refused('dueAt', value);
+        expect([status, field]).toEqual([400, 'dueAt']);
+        // GraphQL refuses by itself what the type DateTime is not.
+        expect(['INVALID_REQUEST', 'BAD_USER_INPUT']).toContain(code);
       },
     );
+
+    test('Kinds-16: over GraphQL a moment keeps its last digit, and what is no moment removes none', async () => {
+      const { body } = await create({ deliveredAt: DUE });
+      const change = (value: string) =>
+        ask(
+          `mutation { it: updateShipment(id: "${body.id}", input: { deliveredAt: ${value} }) { deliveredAt } }`,
+        );
+      for (const wrong of ['"2026-11-24T10:00:00.1234Z"', '"tomorrow"', '{ a: 1 }', '[]', '5', 'true']) {
+        expect([wrong, (await change(wrong)).errors?.length]).toEqual([wrong, 1]);
+      }
+      expect((await send(`${PATH}/${body.id}`)).body.deliveredAt).toBe(DUE);
+      expect((await change('"2026-11-24T10:00:00.1230+01:00"')).data.it.deliveredAt).toBe(
+        '2026-11-24T09:00:00.123Z',
+      );
+    });
 
     test('Kinds-3: a list of texts keeps its order and each character, also when it is empty', async () => {
       for (const list of LISTS) {

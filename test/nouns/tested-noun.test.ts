@@ -1,4 +1,9 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import Sqlite from 'libsql';
+import { requireEmpty } from '../../src/testing/databases.js';
 import { testedNoun } from '../../src/testing/tested-noun.js';
 import { BOOKS } from '../support/nouns/books.js';
 import { PARCELS } from '../support/nouns/parcels.js';
@@ -41,4 +46,18 @@ test('NounSuites-3: without a list of invalid inputs each field has one, and two
     ...['isbn', 'pages', 'priceCents', 'publishedOn', 'rating', 'title', 'weightGrams'],
   ]);
   expect(invalid.at(-1)?.[1]).toEqual(['rating', 'title']);
+});
+
+test('NounSuites-4: a file of SQLite that is not empty is refused, and stays as it is to the byte', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'petstore-suites-'));
+  const path = join(folder, 'own.sqlite');
+  const file = new Sqlite(path);
+  file.exec('CREATE TABLE orders (id INTEGER)');
+  file.close();
+  const before = await readFile(path);
+  const refused = requireEmpty({ url: `sqlite:${path}`, remove: async () => {} });
+  await expect(refused).rejects.toThrow('The tests need an empty database');
+  expect(await readFile(path)).toEqual(before);
+  expect(await readdir(folder)).toEqual(['own.sqlite']);
+  await rm(folder, { recursive: true });
 });

@@ -125,6 +125,10 @@ onEachDatabase(
     test('RecordWrites-6: DELETE takes no body and answers 204 without one', async () => {
       const answer = await remove({ 'content-type': 'application/json' });
       expect([answer.status, answer.text, answer.headers.get('content-type')]).toEqual([204, '', null]);
+      const another = await send('/v1/books', { method: 'POST', body: BOOK });
+      const form = { 'content-type': 'application/x-www-form-urlencoded' };
+      const typed = await send(`/v1/books/${another.body.id}`, { method: 'DELETE', headers: form });
+      expect(typed.status).toBe(204);
       expect((await send(path)).status).toBe(404);
     });
 

@@ -1,5 +1,3 @@
-/** `[-]digits[.digits]`, without an exponent. */
-const PLAIN = /^(-?)0*(\d*)(?:\.(\d*?)0*)?$/;
 const INTEGER_DIGITS = 38;
 
 /**
@@ -7,7 +5,7 @@ const INTEGER_DIGITS = 38;
  * keeps this one in any column. A negative number has the complement of each digit, and an end behind every digit.
  */
 export function sortableDecimal(plain: string): string {
-  const [, sign = '', whole = '', part = ''] = PLAIN.exec(plain) ?? [];
+  const { sign, whole, part } = partsOf(plain);
   const text = `${whole.padStart(INTEGER_DIGITS, '0')}.${part}`;
   const isZero = whole === '' && part === '';
   return sign === '' || isZero ? `p${text}` : `n${complement(text)}~`;
@@ -17,7 +15,7 @@ export function sortableDecimal(plain: string): string {
 export function plainDecimal(text: string, places: number): string {
   const isNegative = text.startsWith('n');
   const plain = text.startsWith('p') ? text.slice(1) : isNegative ? complement(text.slice(1, -1)) : text;
-  const [, sign = '', whole = '', part = ''] = PLAIN.exec(plain) ?? [];
+  const { sign, whole, part } = partsOf(plain);
   const isZero = whole === '' && part === '';
   const number = `${whole || '0'}${places > 0 ? `.${part.padEnd(places, '0')}` : ''}`;
   return (sign !== '' || isNegative) && !isZero ? `-${number}` : number;
@@ -32,3 +30,14 @@ export function compareDecimals(one: string, other: string): number {
 }
 
 const complement = (digits: string) => digits.replace(/\d/g, (digit) => String(9 - Number(digit)));
+
+/** Of `[-]digits[.digits]`, without zeros at either end. A text of any length and form is read once. */
+function partsOf(plain: string) {
+  const sign = plain.startsWith('-') ? '-' : '';
+  const [whole = '', part = ''] = plain.slice(sign.length).split('.', 2);
+  let start = 0;
+  while (whole[start] === '0') start += 1;
+  let end = part.length;
+  while (part[end - 1] === '0') end -= 1;
+  return { sign, whole: whole.slice(start), part: part.slice(0, end) };
+}

@@ -13,9 +13,12 @@ const EXAMPLE = '2026-11-24T10:00:00.000Z';
  * `2026-11-24T10:00:00.000Z`. The database has milliseconds since 1970, which no time zone shifts. D-5.
  */
 export function dateTime<const Options extends DateTimeOptions>(options: Options): FieldOf<string, Options> {
-  const { min, max, example = min ?? EXAMPLE } = options as DateTimeOptions;
-  const isoOf = (value: unknown) => new Date(/^-?\d+$/.test(String(value)) ? Number(value) : String(value));
-  const inUtc = (value: unknown) => isoOf(value).toISOString();
+  const { min, max } = options as DateTimeOptions;
+  const isTooLate = max !== undefined && Date.parse(EXAMPLE) > Date.parse(max);
+  const { example = min ?? (isTooLate ? max : EXAMPLE) } = options as DateTimeOptions;
+  const momentOf = (value: unknown) =>
+    new Date(/^-?\d+$/.test(String(value)) ? Number(value) : String(value));
+  const inUtc = (value: unknown) => momentOf(value).toISOString();
   return {
     kind: {
       name: 'dateTime',
@@ -36,9 +39,11 @@ export function dateTime<const Options extends DateTimeOptions>(options: Options
       scalar: 'DateTime',
       json: 'text',
       isDigits: true,
+      // A time of GraphQL, with the client's text.
+      parse: (value) => (value instanceof Date && 'sent' in value ? value.sent : value),
       normal: inUtc,
       toSql: (value) => Date.parse(String(value)),
-      toGraphQL: isoOf,
+      toGraphQL: momentOf,
       toJson: inUtc,
     },
     options,

@@ -9,10 +9,13 @@ interface DateOptions extends FieldOptions<string> {
 }
 
 const CHARACTERS = 10;
+const EXAMPLE = '2026-11-24';
 
 /** A day of the calendar as text, such as `2026-11-24`. */
 export function date<const Options extends DateOptions>(options: Options): FieldOf<string, Options> {
-  const { filter, min, max, example = min ?? '2026-11-24' } = options as DateOptions;
+  const { filter, min, max } = options as DateOptions;
+  const usual = max !== undefined && EXAMPLE > max ? max : EXAMPLE;
+  const { example = min ?? usual } = options as DateOptions;
   return {
     kind: {
       name: 'date',

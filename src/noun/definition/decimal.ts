@@ -38,9 +38,8 @@ export function decimal<const Options extends DecimalOptions>(options: Options):
       throw new Error(`A bound of a decimal with ${digits} digits is text such as '${most}', not ${bound}.`);
   }
   const [least, greatest] = [min ?? `-${most}`, max ?? most];
-  const example =
-    (options as DecimalOptions).example ??
-    plainDecimal(compareDecimals(least, '1') > 0 ? least : greatest, places);
+  const allowsOne = compareDecimals(least, '1') <= 0 && compareDecimals('1', greatest) <= 0;
+  const example = (options as DecimalOptions).example ?? plainDecimal(allowsOne ? '1' : greatest, places);
   const plain = (value: unknown) => plainDecimal(String(value), places);
   const point = places === 0 ? '' : `(\\.\\d{1,${places}})?`;
   return {

@@ -94,10 +94,11 @@ export type FieldOf<Value, Options> = Field<
 >;
 
 /** The example or the default of a kind as JSON has it, from its text. */
-export function jsonOf({ json }: Pick<Kind, 'json'>, text: string): unknown {
+export function jsonOf({ json, normal }: Pick<Kind, 'json' | 'normal'>, text: string): unknown {
   if (json === 'integer') return Number(text);
   if (json === 'boolean') return text === 'true';
-  return json === 'texts' ? JSON.parse(text) : text;
+  const value = json === 'texts' ? JSON.parse(text) : text;
+  return normal?.(value) ?? value;
 }
 
 /** The text of a value in a definition. */

@@ -158,7 +158,7 @@ function modelField(
   if (field.kind.choices && TYPES.includes(name))
     refuse(`the platform has a type for ${name}. Choose another name for the choice.`);
   // MySQL and SQLite read a backslash in SQL differently.
-  if (String(options.default).includes('\\')) refuse(`the default of ${name} has a backslash.`);
+  if (textOf(options.default).includes('\\')) refuse(`the default of ${name} has a backslash.`);
   if (options.optional && options.default !== undefined)
     refuse(`${name} is optional and has a default. Choose one.`);
   // All records that exist would get the same value.

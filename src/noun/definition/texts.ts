@@ -1,3 +1,4 @@
+import { jsonIn } from '../../ground/kernel/json.js';
 import type { FieldOf, FieldOptions } from './kind.js';
 
 interface TextsOptions extends Omit<FieldOptions<readonly string[]>, 'unique'> {
@@ -18,24 +19,20 @@ const MOST_CHARACTERS = 15_000;
 export function texts<const Options extends TextsOptions>(
   options: Options,
 ): FieldOf<readonly string[], Options> {
-  const { most, max, example = ['Example'] } = options as TextsOptions;
+  const { most, max, example = ['Example'.slice(0, max)] } = options as TextsOptions;
   const room = 2 + most * (max * ESCAPED_CHARACTERS + 3);
   if (![most, max].every((bound) => Number.isSafeInteger(bound) && bound >= 1) || room > MOST_CHARACTERS) {
     throw new Error(
       `most and max of texts are whole numbers from 1, and most × max is about ${MOST_CHARACTERS / ESCAPED_CHARACTERS} at most, not ${most} × ${max}.`,
     );
   }
-  const listIn = (stored: unknown) => (typeof stored === 'string' ? JSON.parse(stored) : stored);
   return {
     kind: {
       name: 'texts',
       column: {
         type: 'varchar',
         length: room,
-        transformer: {
-          to: (value) => value && JSON.stringify(value),
-          from: (text) => text && JSON.parse(text),
-        },
+        transformer: { to: (value) => value && JSON.stringify(value), from: listIn },
       },
       indexBytes: 4 * room,
       schema: {
@@ -57,4 +54,11 @@ export function texts<const Options extends TextsOptions>(
     filter: null,
     example: JSON.stringify(example),
   };
+}
+
+/** A text that was there before the field became a list is a list of one. */
+function listIn(stored: unknown): unknown {
+  if (typeof stored !== 'string') return stored;
+  const list = jsonIn(stored);
+  return Array.isArray(list) ? list : [stored];
 }

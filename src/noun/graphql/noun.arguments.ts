@@ -16,7 +16,7 @@ import type { ChangesRequest } from '../../ground/records/noun-changes.js';
 import { inSentence } from '../../noun-words.js';
 import type { ModelFilter, NounModel } from '../definition/model.js';
 import {
-  type FilterValue,
+  filterValueOf,
   MAX_IDS,
   matchesAll,
   NounCursors,
@@ -112,8 +112,8 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
       ]),
     ),
   });
-  const wholeValuesOf = (values: Given) =>
-    wholeFilters.map(({ argument }) => (values[argument] as FilterValue | undefined) ?? null);
+  const wholeValuesOf = (values: Given, problems: readonly object[]) =>
+    wholeFilters.map(({ argument, field }) => filterValueOf(field.kind, values[argument], problems));
 
   return {
     ListArgs,
@@ -133,7 +133,7 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
         problems.push({ field: started[1].argument, message: `cannot be combined with ${start?.argument}` });
       }
       const list = {
-        wholeValues: wholeValuesOf(values),
+        wholeValues: wholeValuesOf(values, problems),
         start: start ? { filter: start, prefix: given[start.argument] as string } : null,
         ids: ids ? identifiers(ids.slice(0, MAX_IDS)) : null,
         orderBy: (given.orderBy as ListOrder | null | undefined) ?? LIST_ORDERS[0],
@@ -155,7 +155,7 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
       const pageSize = (given.first as number | null | undefined) ?? MAX_PAGE_SIZE;
       const values = parsed(given);
       const problems = problemsOf({ first: pageSize, ...values });
-      const matches = matchesAll(model, wholeValuesOf(values));
+      const matches = matchesAll(model, wholeValuesOf(values, problems));
       if (problems.length > 0) throw invalidRequest(problems);
       return { after: (given.after as string | null | undefined) ?? null, field: 'after', pageSize, matches };
     },

@@ -9,6 +9,7 @@ import {
 import { changeTypes } from '../../doors/graphql/schema/lists/change.type.js';
 import { NodesPageInfo, PageInfoType } from '../../doors/graphql/schema/lists/page.js';
 import { capitalized, inSentence } from '../../noun-words.js';
+import { textOf } from '../definition/kind.js';
 import { type ModelField, type NounModel, withoutStop } from '../definition/model.js';
 import { type ListedRow, NounCursors, type NounListRequest, type NounPage } from '../records/noun-list.js';
 import type { NounRow } from '../records/row.js';
@@ -86,7 +87,7 @@ export function nounTypes(model: NounModel) {
   for (const field of fields) {
     const { options, label, isRequired } = field;
     const text = options.words?.input ?? `Its ${inSentence(label)}`;
-    const unstated = options.default === undefined ? '' : `; ${options.default} if it is not stated`;
+    const unstated = options.default === undefined ? '' : `; ${textOf(options.default)} if it is not stated`;
     const sentence = `${withForm(text, formOf(field))}${unstated}.`;
     addField(NewInput, field.name, typeOf(field), { description: sentence, nullable: !isRequired });
   }

@@ -40,6 +40,16 @@ export interface NounPage {
   readonly changesCursor: string | null;
 }
 
+/** The value of a filter in the one form that rows have, unless it is not valid; null = any. */
+export function filterValueOf(
+  { normal }: ModelFilter['field']['kind'],
+  value: unknown,
+  problems: readonly object[],
+): FilterValue | null {
+  if (value === undefined || value === null) return null;
+  return (problems.length === 0 && normal ? normal(value) : value) as FilterValue;
+}
+
 /** The list of all records, or of those with these values: oldest first, as both APIs have it. */
 export function oldestFirst(wholeValues: NounList['wholeValues']): NounList {
   return { wholeValues, start: null, ids: null, orderBy: 'OLDEST' };

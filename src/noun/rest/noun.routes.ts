@@ -10,6 +10,7 @@ import type { NounModel } from '../definition/model.js';
 import type { NounService } from '../records/noun.service.js';
 import {
   type FilterValue,
+  filterValueOf,
   type ListedRow,
   matchesAll,
   NounCursors,
@@ -150,6 +151,7 @@ function queryReader({ wholeFilters }: NounModel, { properties }: ObjectSchema) 
     const { limit } = query;
     const given = wholeFilters.map(({ field: { name, kind } }) => ({
       name,
+      kind,
       value: kind.parse?.(query[name]) ?? query[name],
     }));
     const problems = problemsOf({
@@ -162,7 +164,7 @@ function queryReader({ wholeFilters }: NounModel, { properties }: ObjectSchema) 
       .map(({ name, value }) => `&${name}=${encodeURIComponent(String(value))}`);
     return {
       pageSize,
-      wholeValues: given.map(({ value }) => (value as FilterValue | undefined) ?? null),
+      wholeValues: given.map(({ kind, value }) => filterValueOf(kind, value, problems)),
       query: `limit=${pageSize}${filters.join('')}`,
       problems,
     };

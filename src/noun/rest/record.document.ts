@@ -30,6 +30,7 @@ export function recordDocument(
     schemas: {
       [patch]: {
         description: `Changes to ${withArticle}: a field left out stays as it is. At least one is required.`,
+        minProperties: 1,
         ...patchSchema,
       },
     },

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { nameIgnored } from '../../doors/rest/rest.hooks.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import { parseRecordId } from '../../ground/kernel/int64.js';
@@ -54,10 +54,18 @@ export function addRecordRoutes(
     return present(row);
   });
 
-  app.delete(path, { config: { operationId: `delete${type}` } }, async (request, reply) => {
+  const deleting = { config: { operationId: `delete${type}` }, onRequest: dropTypeOfNothing };
+  app.delete(path, deleting, async (request, reply) => {
     await service.delete(serviceCallOf(request, reply), idOf(request), expectation(request, reply));
     nameIgnored(reply);
     return reply.code(204).send();
   });
   restrictMethods(app, path, ['GET', 'PATCH', 'DELETE']);
 }
+
+/** Many clients state a type for the empty body of every request. */
+const dropTypeOfNothing: onRequestHookHandler = ({ raw: { headers } }, _, done) => {
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  if (!hasBody) delete headers['content-type'];
+  done();
+};

@@ -96,6 +96,6 @@ function inputOf(columns: readonly Column[], fields: readonly string[]): object 
 const VALUES: Readonly<Record<NounField['json'], (text: string) => unknown>> = {
   text: (text) => text,
   integer: int64OrText,
-  boolean: (text) => ({ true: true, false: false })[text] ?? text,
+  boolean: (text) => (text === 'true' || text === 'false' ? text === 'true' : text),
   texts: (text) => jsonIn(text) ?? text,
 };

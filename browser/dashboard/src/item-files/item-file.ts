@@ -1,6 +1,6 @@
-import { headOf, type NounDescription } from '../../../nouns.js';
+import { headOf, type NounDescription, type NounField } from '../../../nouns.js';
 import { csvLine } from '../files/csv-line.js';
-import { inputOf } from '../items/item.js';
+import { inputOf, valueIn } from '../items/item.js';
 import { type CsvRecord, csvRecords } from './csv-records.js';
 import { valueProblemOf } from './value-problem.js';
 
@@ -99,8 +99,16 @@ function itemOf(noun: NounDescription, record: CsvRecord, header: readonly strin
   const at = (column: string) => fields[header.indexOf(column)] ?? '';
   const problems = noun.fields.flatMap((field) => valueProblemOf(field, at(field.name)) ?? []);
   if (problems.length > 0) return refused(problems.join('; '));
-  const input = Object.fromEntries(noun.fields.map((field) => [field.name, inputOf(field, at(field.name))]));
+  const input = Object.fromEntries(
+    noun.fields.map((field) => [field.name, cellValueOf(field, at(field.name))]),
+  );
   return { line, input, refused };
+}
+
+/** As the command line reads a cell: an empty one states nothing. */
+function cellValueOf(field: NounField, text: string): unknown {
+  if (field.json !== 'texts') return inputOf(field, text);
+  return text === '' ? null : valueIn(text);
 }
 
 /** Of an unreadable row the whole text becomes the name. Without the other fields the next import refuses it too. */

@@ -1,4 +1,5 @@
 import type { NounField } from '../../../nouns.js';
+import { valueIn } from '../items/item.js';
 
 const LIMITS = {
   int64: [-(2n ** 63n), 2n ** 63n - 1n],
@@ -33,6 +34,8 @@ function ruleOf({ kind, json, maxLength = 255, choices = [], example }: NounFiel
   if (kind === 'date') return { allows: isDate, words: `a date such as ${example}` };
   if (json === 'boolean') return { allows: (text) => choices.includes(text), words: 'true or false' };
   const limits = LIMITS[kind as keyof typeof LIMITS];
+  if (json === 'texts')
+    return { allows: (text) => Array.isArray(valueIn(text)), words: `a list such as ${example}` };
   // The gateway alone knows the rule of another kind.
   if (!limits) return { allows: (text) => text !== '', words: `a value such as ${example}` };
   const [least, most] = limits;

@@ -44,8 +44,15 @@ export function ItemEditor({ noun, item, onSaved, onClose }: Props) {
     event.preventDefault();
     setTried(true);
     if (stated.some((field) => problemOf(field, textOf(field.name)))) return;
+    // A change states what was edited: somebody else may have changed the rest.
+    const edited = stated.filter((field) => !item || textOf(field.name) !== formTextOf(item, field));
+    if (edited.length === 0) return onClose();
     const input = Object.fromEntries(
-      stated.map((field) => [field.name, inputOf(field, textOf(field.name).trim())]),
+      edited.map((field) => {
+        const text = textOf(field.name);
+        // In a list, blanks belong to its texts.
+        return [field.name, inputOf(field, field.json === 'texts' ? text : text.trim())];
+      }),
     );
     const { data } = item
       ? await update({ variables: { id: item.id, input } }).catch(() => ({ data: null }))

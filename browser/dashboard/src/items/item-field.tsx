@@ -1,6 +1,6 @@
 import { capitalized, type NounField, valueInWords } from '../../../nouns.js';
 import { Field } from '../elements/field.js';
-import { isSet } from './item.js';
+import { isSet, linesOf, valueIn } from './item.js';
 
 interface Props {
   field: NounField;
@@ -48,7 +48,8 @@ export function ItemField({ field, text, isReadOnly, problem, onChange }: Props)
             type="datetime-local"
             step="0.001"
             readOnly={isReadOnly}
-            onChange={({ target }) => onChange(target.value && new Date(target.value).toISOString())}
+            max="9999-12-31T23:59:59.999"
+            onChange={({ target }) => onChange(momentOf(target.value))}
           />
         ) : (
           <input
@@ -69,6 +70,7 @@ export function ItemField({ field, text, isReadOnly, problem, onChange }: Props)
 
 /** The text of a field in the form of a new item. */
 export function firstTextOf(field: NounField): string {
+  if (field.json === 'texts') return linesOf(valueIn(field.default ?? '[]'));
   const isChosen = field.kind === 'choice' || isSet(field);
   return field.default ?? (isChosen ? field.choices?.[0] : undefined) ?? '';
 }
@@ -91,5 +93,14 @@ export function problemOf(field: NounField, text: string): string | null {
 function localTimeOf(iso: string): string {
   if (iso === '') return '';
   const at = new Date(iso);
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
+  const part = (value: number, digits: number) => String(value).padStart(digits, '0');
+  const day = [part(at.getFullYear(), 4), part(at.getMonth() + 1, 2), part(at.getDate(), 2)].join('-');
+  const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map((value) => part(value, 2)).join(':');
+  return `${day}T${time}.${part(at.getMilliseconds(), 3)}`;
+}
+
+/** The moment of the control's text; empty = it has none, such as of a year with five digits. */
+function momentOf(localTime: string): string {
+  const at = new Date(localTime);
+  return Number.isNaN(at.getTime()) ? '' : at.toISOString();
 }

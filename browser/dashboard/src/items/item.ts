@@ -24,9 +24,13 @@ export function textIn(item: Item, { name }: NounField): string {
 
 /** The value as the text of a form: a list has a line for each text, or is JSON if a text has lines itself. */
 export function formTextOf(item: Item, field: NounField): string {
-  const value = item[field.name];
-  const isInLines = Array.isArray(value) && !value.some((each) => /[\r\n]/.test(each));
-  return isInLines ? value.join('\n') : textIn(item, field);
+  return field.json === 'texts' ? linesOf(item[field.name]) : textIn(item, field);
+}
+
+export function linesOf(list: unknown): string {
+  if (!Array.isArray(list)) return '';
+  const isInLines = !list.some((each) => /[\r\n]/.test(each)) && !list[0]?.startsWith('[');
+  return isInLines ? list.join('\n') : JSON.stringify(list);
 }
 
 /** The value that GraphQL expects for a text from a form or a file. */
@@ -50,7 +54,7 @@ export function isSet(field: NounField): boolean {
 }
 
 function listIn(text: string, isAlwaysSet: boolean): unknown {
-  if (text === '') return isAlwaysSet ? [] : null;
+  if (text.trim() === '') return isAlwaysSet ? [] : null;
   const value = valueIn(text);
   return Array.isArray(value) ? value : text.split('\n').filter((line) => line.trim() !== '');
 }

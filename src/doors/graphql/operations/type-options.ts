@@ -18,14 +18,17 @@ export function PlainType(name: string, description: string): ClassDecorator {
   return ObjectType(name, { description, simpleResolvers: true });
 }
 
-/**
- * A time. An input arrives as its text: the rules of the field refuse what it cannot keep, such as microseconds, and the
- * library's own reader would drop them.
- */
+/** A time of an input, with its text: a Date alone has lost its microseconds. */
+export type SentTime = Date & { readonly sent: unknown };
+
+/** The library's scalar; an input keeps the client's text, for the rules of a field. */
 export const DATE_TIME = new GraphQLScalarType({
   ...GraphQLDateTime.toConfig(),
-  parseValue: (value) => value,
-  parseLiteral: (node) => ('value' in node ? node.value : null),
+  parseValue: (value): SentTime => Object.assign(GraphQLDateTime.parseValue(value), { sent: value }),
+  parseLiteral(node): SentTime {
+    const sent = 'value' in node ? node.value : undefined;
+    return Object.assign(GraphQLDateTime.parseLiteral(node), { sent });
+  },
 });
 
 /** A time. The property is in milliseconds, and the field has its name without `Ms`. */

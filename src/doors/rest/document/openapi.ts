@@ -156,7 +156,7 @@ const idempotencyKey = (noun: NounDescription, { verb }: Write) => ({
     minLength: 1,
     maxLength: 255,
     pattern: '^[!-~]+$',
-    examples: [sampleIdempotencyKey(noun)],
+    examples: [sampleIdempotencyKey(noun, { creates: 'add', changes: 'change', deletes: 'delete' }[verb])],
   },
 });
 

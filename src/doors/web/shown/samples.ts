@@ -62,8 +62,7 @@ function fetchCall(request: SampleRequest): string {
   ];
   const init = options.length === 0 ? '' : `, {\n${options.join('\n')}\n}`;
   return `${needsKey ? IMPORT_ENV : ''}const response = await fetch(${inJavaScript(addressOf(request))}${init});
-if (!response.ok) throw new Error(await response.text());
-const answer = await response.json();`;
+if (!response.ok) throw new Error(await response.text());${hasAnswer(method) ? '\nconst answer = await response.json();' : ''}`;
 }
 
 function python(request: SampleRequest): string {
@@ -90,9 +89,11 @@ function python(request: SampleRequest): string {
 response = requests.${method.toLowerCase()}(
 ${lines.join('\n')}
 )
-response.raise_for_status()
-answer = response.json()`;
+response.raise_for_status()${hasAnswer(method) ? '\nanswer = response.json()' : ''}`;
 }
+
+/** A DELETE is answered without a body. */
+const hasAnswer = (method: string) => method !== 'DELETE';
 
 function inShell(text: string): string {
   return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`;

@@ -1,4 +1,5 @@
 import type { Table, TableColumn, TableColumnOptions, TableIndexOptions, TableOptions } from 'typeorm';
+import { plainDecimal } from '../../kernel/decimals.js';
 import type { TableChange } from '../table-changes.js';
 
 /** The difference between a table and its definition. */
@@ -149,8 +150,15 @@ function plain({
     ...(type === 'decimal' ? { precision, scale } : {}),
     ...(isPrimary ? { isPrimary } : {}),
     ...(isNullable ? { isNullable } : {}),
-    ...(byDefault === undefined || byDefault === null ? {} : { default: byDefault }),
+    ...(byDefault === undefined || byDefault === null
+      ? {}
+      : { default: type === 'decimal' ? numberIn(byDefault, scale) : byDefault }),
   } satisfies TableColumnOptions;
+}
+
+/** SQLite has the default of a decimal as a text that sorts. */
+function numberIn(byDefault: string, scale: number | undefined): string {
+  return plainDecimal(String(byDefault).replaceAll("'", ''), Number(scale));
 }
 
 function isSame(one: TableColumnOptions, other: TableColumnOptions): boolean {

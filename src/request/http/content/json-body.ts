@@ -132,7 +132,7 @@ export function acceptJson(
     ['application/json', MERGE_PATCH],
     { parseAs: 'buffer' },
     (request: FastifyRequest, body: Buffer, done) => {
-      // Many clients state a type for the empty body of every request.
+      // It has no meaning. RFC 9110 §9.3.5.
       if (request.method === 'DELETE') return done(null);
       const type = request.headers['content-type'] ?? '';
       const isElsewhere = request.method !== 'PATCH' && type.toLowerCase().startsWith(MERGE_PATCH);

@@ -28,6 +28,8 @@ const STATUS_NAMES: Record<string, string> = {
   503: 'Service Unavailable',
 };
 
+const ACTS: Readonly<Record<string, string>> = { PATCH: 'change', DELETE: 'delete' };
+
 type Operation = openapi.LocatedOperation;
 
 /** An operation: what it needs and answers on the left, requests and answers to copy on the right. */
@@ -86,7 +88,7 @@ export function marks({ deprecated = false, 'x-stability': stability }: Operatio
 /** The operation with sample values, in curl, JavaScript and Python. The form of the operation begins with the same. */
 export function operationSamples(operation: Operation, contract: openapi.Contract, name: string): Html {
   const { method, path, parameters = [] } = operation;
-  const values = sampleValuesOf(path, contract);
+  const values = sampleValuesOf(operation, contract);
   const known = (place: openapi.Parameter['in']) =>
     parameters.flatMap(({ name, in: at }): [string, string][] => {
       const value = values[name];
@@ -106,14 +108,14 @@ export function operationSamples(operation: Operation, contract: openapi.Contrac
 }
 
 /** Values of an operation's parameters in samples and forms; a parameter that is not here is left out. */
-function sampleValuesOf(path: string, { nouns }: openapi.Contract): Record<string, string> {
+function sampleValuesOf({ path, method }: Operation, { nouns }: openapi.Contract): Record<string, string> {
   const noun = nouns.find(({ plural }) => `${path}/`.startsWith(`/v1/${plural}/`)) ?? nouns[0];
   const chosen = filteredFieldsOf(noun).filter(({ field }) => field.kind === 'choice');
   return {
     limit: '20',
     ...Object.fromEntries(chosen.map(({ argument, field }) => [argument, field.example])),
     [`${noun.singular}Id`]: SAMPLE_ID,
-    'Idempotency-Key': sampleIdempotencyKey(noun),
+    'Idempotency-Key': sampleIdempotencyKey(noun, ACTS[method]),
   };
 }
 
@@ -169,7 +171,7 @@ ${rows}</dl></details>`;
 function tryForm(operation: Operation, contract: openapi.Contract): Html {
   const { method, path, parameters = [], summary } = operation;
   const body = openapi.bodyOf(operation);
-  const samples = sampleValuesOf(path, contract);
+  const samples = sampleValuesOf(operation, contract);
   return html`<form class="try" data-method="${method}" data-path="${path}"${
     openapi.isPublic(operation) && html` data-public`
   } aria-label="${summary}">
