@@ -165,6 +165,8 @@ onEachDatabase(
       expect([one.status, one.headers.get('allow')]).toEqual([204, 'GET, HEAD, PATCH, DELETE, OPTIONS']);
       expect(one.headers.get('accept-patch')).toBe('application/json, application/merge-patch+json');
       expect(one.headers.get('access-control-allow-methods')).toBe('GET, HEAD, PATCH, DELETE');
+      const { components } = (await rest(app().url, '/v1/openapi.json')).body;
+      expect(components.schemas.Error.properties.code.enum).toContain('precondition_failed');
       const put = await send(path, { method: 'PUT', body: BOOK });
       expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD, PATCH, DELETE, OPTIONS']);
     });
