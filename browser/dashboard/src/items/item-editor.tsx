@@ -46,7 +46,10 @@ export function ItemEditor({ noun, item, onSaved, onClose }: Props) {
     if (stated.some((field) => problemOf(field, textOf(field.name)))) return;
     // A change states what was edited: somebody else may have changed the rest.
     const edited = stated.filter((field) => !item || textOf(field.name) !== formTextOf(item, field));
-    if (edited.length === 0) return onClose();
+    if (item && edited.length === 0) {
+      onSaved(item);
+      return onClose();
+    }
     const input = Object.fromEntries(
       edited.map((field) => {
         const text = textOf(field.name);
