@@ -35,7 +35,7 @@ export interface NounField {
   readonly kind: string;
   /** Its form in JSON and in files: `texts` are a list. */
   readonly json: 'text' | 'integer' | 'boolean' | 'texts';
-  /** Its type in GraphQL, such as `[String!]`; null = an enum of its own. */
+  /** Its type in GraphQL, such as `[String!]`; null = the field has its own enum. */
   readonly scalar: string | null;
   readonly isRequired: boolean;
   /** Of a new item that states no value, as text. Such a field always has a value. */

@@ -18,7 +18,7 @@ test('Start-10: a build says at once that it builds, one that has nothing to do 
   const first = await build();
   expect(first).toMatchObject({ code: 0, output: expect.stringMatching(BUILT) });
   expect(BUILT.exec(first.output)?.[1]).toBe('(once)…');
-  // What the check of generated clients installs and writes.
+  // The files that the check of generated clients installs and writes.
   await writeFile(join(copy.folder, 'schema/generators/written.ts'), 'export const written = 1;\n');
   expect(await build()).toEqual({ code: 0, output: '' });
   const binary = join(copy.folder, JSON.parse(await readFile('package.json', 'utf8')).bin.petstore);

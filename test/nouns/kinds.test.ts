@@ -12,7 +12,7 @@ import { TEST_ACTOR, type Tenant } from '../support/start-app.js';
 
 const PATH = '/v1/shipments';
 const DUE = '2026-12-24T18:00:00.000Z';
-/** What is sent, and how every answer has it. */
+/** By the text that is sent: the text in every answer. */
 const TIMES = {
   '2026-11-24T10:00:00Z': '2026-11-24T10:00:00.000Z',
   '2026-11-24t10:00:00.5z': '2026-11-24T10:00:00.500Z',
@@ -139,7 +139,7 @@ onEachDatabase(
       async (value) => {
         const [status, field, code] = await refused('dueAt', value);
         expect([status, field]).toEqual([400, 'dueAt']);
-        // GraphQL refuses by itself what the type DateTime is not.
+        // GraphQL itself refuses a text that is no DateTime.
         expect(['INVALID_REQUEST', 'BAD_USER_INPUT']).toContain(code);
       },
     );
@@ -169,7 +169,7 @@ onEachDatabase(
       for (const list of NO_LISTS) {
         const [status, field, code] = await refused('tags', list);
         expect([list, status, field]).toEqual([list, 400, 'tags']);
-        // GraphQL reads one text as a list of one, and refuses other types by itself.
+        // GraphQL reads one text as a list of one. It refuses other types itself.
         if (list !== 'a')
           expect([list, ['INVALID_REQUEST', 'BAD_USER_INPUT'].includes(code)]).toEqual([list, true]);
       }

@@ -45,7 +45,7 @@ export interface DocumentedOperation {
 }
 
 export interface Write {
-  /** What a repeated Idempotency-Key does not do again. */
+  /** The act that a repeated Idempotency-Key does not repeat. */
   readonly verb: 'creates' | 'changes' | 'deletes';
   /** The schema of its body; absent = it takes none. */
   readonly schema?: string;

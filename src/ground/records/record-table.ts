@@ -17,7 +17,7 @@ export interface ProjectRow {
 /** Runs in the transaction of a write, such as storing its answer for an Idempotency-Key; null = nothing runs. */
 export type Alongside<T> = ((manager: EntityManager, result: T) => Promise<void>) | null;
 
-/** What a change requires, by throwing: of the record before it, and of the record behind it. */
+/** The conditions of a change. Each throws if the record, before or after the change, does not meet it. */
 export interface Checks<Row> {
   readonly expect?: ((before: Row) => void) | undefined;
   readonly verify?: ((after: Row) => void) | undefined;

@@ -35,7 +35,7 @@ interface Kind {
   readonly tones?: NounField['tones'];
   /** The value of a GraphQL variable or of a query parameter, for the rules. Here and below: absent = as it is. */
   parse?(value: unknown): unknown;
-  /** The one form of a valid value, which rows have. */
+  /** Converts a valid value into the form that rows have. */
   normal?(value: unknown): unknown;
   /** The value of a row, for statements that TypeORM does not map. */
   toSql?(value: unknown): string | number | bigint;

@@ -42,7 +42,7 @@ export function inputOf(field: NounField, text: string): unknown {
   return json === 'boolean' ? (valueIn(text) ?? text) : text;
 }
 
-/** A choice by itself, such as `fragile` and `not fragile` for true and false. */
+/** The words for a choice, such as `fragile` and `not fragile` for true and false. */
 export function choiceInWords({ json, label }: NounField, choice: string): string {
   if (json !== 'boolean') return choice;
   return choice === 'true' ? inSentence(label) : `not ${inSentence(label)}`;
