@@ -45,7 +45,6 @@ export function nounOf(
         : [],
     ),
   );
-  const hasUnique = model.fields.some(({ options }) => options.unique);
   return {
     description,
     entities: [entityOf(model, table, Row)],
@@ -61,7 +60,7 @@ export function nounOf(
           entity: Row,
           parse: (input) => rules.parse(input),
           ...(Object.keys(texts).length > 0 && { texts }),
-          ...(hasUnique && {
+          ...(model.uniques.length > 0 && {
             conflicts: (projectId, records) => store.conflicts(projectId, records as NounRow[]),
           }),
         },

@@ -94,6 +94,21 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(await rows('title')).toEqual([['Emm'], ['Eva'], ['Emm']]);
   });
 
+  test('Migrations-21: a field that becomes unique with another one is refused only for records that have both values', async () => {
+    const first = books([TITLE, ISBN]);
+    const indices = [
+      { name: 'books_title_isbn_unique', columnNames: ['project_id', 'title', 'isbn'], isUnique: true },
+    ];
+    const schema = await schemaOf(first, { ...first, indices });
+    await started(schema, 'title, isbn', "(1, 1, 'Emma', '1'), (1, 2, 'Emma', '1'), (1, 3, 'Eva', '1')");
+    await expect(migrate(target, schema)).rejects.toThrow(
+      'isbn of books is unique now, and several records have the same value with the same title. Such values: 1, for example "1".',
+    );
+    await query("UPDATE books SET isbn = '2' WHERE id = 2");
+    await migrate(target, schema);
+    expect(await indexes()).toEqual(['books_title_isbn_unique']);
+  });
+
   test('Migrations-14: undoing the end of a required unique field works without records, and is refused with them', async () => {
     const schema = await schemaOf(books([TITLE, ISBN], [], ['isbn']), books([TITLE]));
     await started(schema, 'title, isbn', "(1, 1, 'Emma', '1'), (1, 2, 'Eva', '2')");

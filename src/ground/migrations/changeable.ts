@@ -75,11 +75,14 @@ async function requireUnique(
       GROUP BY ${keys.join(', ')} HAVING COUNT(*) > 1) AS repeated`,
   );
   if (Number(count) === 0) return;
+  // The first column is the project.
+  const others = columnNames.slice(1, -1);
+  const shared = others.length > 0 ? ` with the same ${others.join(' and ')}` : '';
   const isAdded = changes.some((change) => 'addColumn' in change && change.addColumn.name === unique);
   throw new AppError(
     'conflict',
     isAdded
       ? `${unique} of ${table.name} is required and unique, and the records have no values for it. Delete them first, or restore a backup. ${UNCHANGED}`
-      : `${unique} of ${table.name} is unique now, and several records have the same value. Such values: ${count}, for example ${JSON.stringify(String(example))}. Change or delete all but one record of each value, then run \`petstore migrate\` again. ${UNCHANGED}`,
+      : `${unique} of ${table.name} is unique now, and several records have the same value${shared}. Such values: ${count}, for example ${JSON.stringify(String(example))}. Change or delete all but one record of each value, then run \`petstore migrate\` again. ${UNCHANGED}`,
   );
 }

@@ -60,8 +60,8 @@ export interface FieldOptions<Value> {
   readonly optional?: boolean;
   /** The value of a new record that states none. */
   readonly default?: Value;
-  /** No other record of the project has the value. */
-  readonly unique?: boolean;
+  /** No other record of the project has the value. With names of fields: none that has the same values of those. */
+  readonly unique?: boolean | readonly string[];
   /** No change states it. */
   readonly immutable?: boolean;
   /** For people, such as the head of a column; by default the name in words. */

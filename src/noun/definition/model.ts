@@ -15,6 +15,7 @@ export interface NounModel {
   readonly wholeFilters: readonly ModelFilter[];
   /** Lists of the texts that start alike, for GraphQL. */
   readonly startFilters: readonly ModelFilter[];
+  readonly uniques: readonly ModelUnique[];
   readonly checks: ((record: never) => FieldProblem[]) | null;
   readonly inputExamples: NounWords['inputExamples'];
 }
@@ -35,6 +36,13 @@ export interface ModelFilter {
   /** Of GraphQL: the field, or such as `titleStartsWith`. */
   readonly argument: string;
   readonly field: ModelField;
+}
+
+/** Values that no two records of a project share. A record that lacks one of them shares none. */
+export interface ModelUnique {
+  readonly field: ModelField;
+  /** Empty = the value of the field alone. */
+  readonly together: readonly ModelField[];
 }
 
 /** The words of a noun; most follow from its name. */
@@ -116,6 +124,7 @@ export function modelOf(
     fields: modelled,
     wholeFilters,
     startFilters,
+    uniques: modelled.flatMap((field) => uniqueOf(field, modelled, refuse)),
     checks,
     inputExamples: words.inputExamples,
   };
@@ -175,6 +184,23 @@ function modelField(
     isSet,
     isRequired: isSet && options.default === undefined,
   };
+}
+
+function uniqueOf(
+  field: ModelField,
+  fields: readonly ModelField[],
+  refuse: (problem: string) => never,
+): ModelUnique[] {
+  const { unique = false } = field.options;
+  if (unique === false) return [];
+  const names = unique === true ? [] : unique;
+  const together = names.map((name) => {
+    const other = fields.find((each) => each.name === name && each !== field);
+    return other ?? refuse(`${field.name} is unique with ${name}, which is no other field.`);
+  });
+  if (unique !== true && (names.length === 0 || new Set(names).size < names.length))
+    refuse(`${field.name} is unique with no field, or twice with one. Name each once, or write true.`);
+  return [{ field, together }];
 }
 
 function describedField({ name, label, kind, isRequired, options, example }: ModelField): NounField {

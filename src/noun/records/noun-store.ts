@@ -6,7 +6,7 @@ import type { FieldProblem } from '../../ground/kernel/errors.js';
 import type { ChangeFeeds } from '../../ground/records/change-feed.js';
 import { RecordTable } from '../../ground/records/record-table.js';
 import { inSentence } from '../../noun-words.js';
-import type { ModelField, NounModel } from '../definition/model.js';
+import type { ModelField, ModelUnique, NounModel } from '../definition/model.js';
 import {
   indexOf,
   type ListedRow,
@@ -30,7 +30,6 @@ const NO_ID = -1n;
  */
 export class NounStore extends RecordTable<NounRow> {
   private readonly columns: string;
-  private readonly uniques: readonly ModelField[];
 
   constructor(
     private readonly model: NounModel,
@@ -41,7 +40,6 @@ export class NounStore extends RecordTable<NounRow> {
   ) {
     super(entity, db, versions, feeds);
     this.columns = columnsOf(model);
-    this.uniques = model.fields.filter(({ options }) => options.unique === true);
   }
 
   /** A page: one query, of one range of an index also for late pages. */
@@ -68,33 +66,42 @@ export class NounStore extends RecordTable<NounRow> {
    * problem is not stored, so others may have its other values.
    */
   async conflicts(projectId: bigint, records: readonly Record<string, unknown>[]): Promise<FieldProblem[][]> {
+    const { uniques } = this.model;
     const taken = await Promise.all(
-      this.uniques.map(async ({ name }) => {
-        const stated = records.map((record) => record[name]).filter((value) => value !== null);
-        const found = await this.repository.findBy({ projectId, [name]: In(stated) });
-        return new Set(found.map((row) => row[name]));
+      uniques.map(async (unique) => {
+        const stated = records.filter((record) => sharedOf(unique, record) !== null);
+        const values = [unique.field, ...unique.together].map(({ name }) => {
+          return [name, In([...new Set(stated.map((record) => record[name]))])];
+        });
+        const found = await this.repository.findBy({ projectId, ...Object.fromEntries(values) });
+        return new Set(found.map((row) => sharedOf(unique, row)));
       }),
     );
     return records.map((record) => {
-      const problems = this.uniques.flatMap(({ name, label }, at) => {
-        const message = `is the ${inSentence(label)} of another record`;
-        return taken[at]?.has(record[name]) ? [{ field: name, message }] : [];
+      const shared = uniques.map((unique) => sharedOf(unique, record));
+      const problems = uniques.flatMap(({ field, together }, at) => {
+        if (shared[at] === null || !taken[at]?.has(shared[at] as string)) return [];
+        const others = together.length > 0 ? ` with the same ${labelsOf(together)}` : '';
+        return [
+          { field: field.name, message: `is the ${inSentence(field.label)} of another record${others}` },
+        ];
       });
       if (problems.length > 0) return problems;
-      for (const [at, { name }] of this.uniques.entries()) {
-        if (record[name] !== null) taken[at]?.add(record[name] as string);
-      }
+      for (const [at, value] of shared.entries()) taken[at]?.add(value);
       return [];
     });
   }
 
-  /** The field whose unique value another record has, from the database's error; null = another error. */
-  takenIn(message: string): ModelField | null {
-    const { table } = this.model;
-    // At the end, because the value is before it. MySQL names the index, SQLite the columns.
-    const isNamed = ({ column }: ModelField) =>
-      new RegExp(`(['.]${table}_${column}(_unique)?'|, ${table}\\.${column})$`).test(message);
-    return this.uniques.find(isNamed) ?? null;
+  /** The labels of the values that another record has, from the database's error; null = another error. */
+  takenIn(message: string): string | null {
+    const { table, uniques } = this.model;
+    // At the end, because the values are before it. MySQL names the index, SQLite the columns.
+    const unique = uniques.find(({ field, together }) => {
+      const columns = [...together, field].map(({ column }) => column);
+      const [index, listed] = [columns.join('_'), columns.map((column) => `, ${table}\\.${column}`).join('')];
+      return new RegExp(`(['.]${table}_${index}(_unique)?'|\\.project_id${listed})$`).test(message);
+    });
+    return unique ? labelsOf([unique.field, ...unique.together]) : null;
   }
 
   /** One row more than the page has. D-51. */
@@ -122,7 +129,7 @@ export class NounStore extends RecordTable<NounRow> {
       if (value === null || !field) continue;
       filters.push(`AND ${quoted(field)} = ? `);
       filtered.push(field.kind.toSql?.(value) ?? value);
-      if (field.options.unique) unique = field;
+      if (field.options.unique === true) unique = field;
       else indexed.push(field.column);
     }
     if (list.start) indexed.push(list.start.filter.field.column);
@@ -173,6 +180,15 @@ function columnsOf({ fields }: NounModel): string {
   );
   return [digits('id', 'id'), ...named, digits('created_at_ms', 'createdAtMs')].join(', ');
 }
+
+/** The values that only one record has; null = the record lacks one of them. */
+function sharedOf({ field, together }: ModelUnique, record: Readonly<Record<string, unknown>>) {
+  const values = [field, ...together].map(({ name }) => record[name] ?? null);
+  return values.includes(null) ? null : JSON.stringify(values.map(String));
+}
+
+const labelsOf = (fields: readonly ModelField[]) =>
+  fields.map(({ label }) => inSentence(label)).join(' and ');
 
 /** A field may have a word of SQL as its name. SQLite reads MySQL's quotes too. */
 const quoted = ({ column }: Pick<ModelField, 'column'>) => `\`${column}\``;

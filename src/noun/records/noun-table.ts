@@ -1,5 +1,5 @@
 import type { TableOptions } from 'typeorm';
-import type { ModelField, NounModel } from '../definition/model.js';
+import type { ModelField, ModelUnique, NounModel } from '../definition/model.js';
 import { indexOf } from './noun-list.js';
 
 export interface NounTable {
@@ -53,7 +53,7 @@ export function tableOf(model: NounModel): NounTable {
       ],
       indices: indices.map(({ name, columns, isUnique }) => ({ name, columnNames: columns, isUnique })),
     },
-    exact: fields.filter(isExact).map(({ column }) => column),
+    exact: fields.filter((field) => isExact(field, model)).map(({ column }) => column),
   };
 }
 
@@ -64,10 +64,9 @@ interface Index {
 }
 
 /** Each list has an index: each combination of filters, with and without the start of a text. D-263. */
-function indexesOf({ table, fields, wholeFilters, startFilters, description }: NounModel): Index[] {
-  const uniques = fields.filter(({ options }) => options.unique === true);
+function indexesOf({ table, fields, wholeFilters, startFilters, uniques, description }: NounModel): Index[] {
   // A list of a unique value has one record at most, so its index needs nothing else.
-  const combined = wholeFilters.map(({ field }) => field).filter((field) => !uniques.includes(field));
+  const combined = wholeFilters.map(({ field }) => field).filter(({ options }) => options.unique !== true);
   const lists = subsetsOf(combined).flatMap((filters) => [
     { filters, start: null },
     ...startFilters.map(({ field }) => ({ filters, start: field })),
@@ -75,7 +74,7 @@ function indexesOf({ table, fields, wholeFilters, startFilters, description }: N
   const ordered = lists
     .filter(({ filters, start }) => filters.length > 0 || start !== null)
     .map(({ filters, start }) => listIndex(table, fields, filters, start));
-  const all = [...ordered, ...uniques.map((field) => uniqueIndex(table, field))];
+  const all = [...ordered, ...uniques.map((unique) => uniqueIndex(table, unique))];
   const names = all.map(({ name }) => name);
   const wrong =
     names.find((name) => name.length > NAME_CHARACTERS) ?? names.find((name, at) => names.indexOf(name) < at);
@@ -92,11 +91,14 @@ function indexesOf({ table, fields, wholeFilters, startFilters, description }: N
   return all;
 }
 
-/** The index of a list by the start of the same text has the shorter name. */
-function uniqueIndex(table: string, field: ModelField): Index {
-  refuseLong(table, [field]);
-  const name = `${table}_${field.column}${field.filter === 'start' ? '_unique' : ''}`;
-  return { name, columns: ['project_id', field.column], isUnique: true };
+/** An index of a list has the shorter name. The unique field is the last column: migrations name it in their messages. */
+function uniqueIndex(table: string, { field, together }: ModelUnique): Index {
+  const fields = [...together, field];
+  refuseLong(table, fields);
+  const columns = fields.map(({ column }) => column);
+  const isShared = field.filter === 'start' || together.length > 0;
+  const name = [table, ...columns, ...(isShared ? ['unique'] : [])].join('_');
+  return { name, columns: ['project_id', ...columns], isUnique: true };
 }
 
 function subsetsOf(fields: readonly ModelField[]): ModelField[][] {
@@ -139,8 +141,11 @@ function refuseLong(table: string, indexed: readonly ModelField[]): void {
 }
 
 /** Lists, filters and unique values tell `Rex` from `Rex ` and `rex`. */
-function isExact({ kind, filter, options }: ModelField): boolean {
-  return kind.name === 'text' && (filter !== null || options.unique === true);
+function isExact(field: ModelField, { uniques }: NounModel): boolean {
+  if (field.kind.name !== 'text') return false;
+  return (
+    field.filter !== null || uniques.some((unique) => [unique.field, ...unique.together].includes(field))
+  );
 }
 
 /** A value in SQL. */

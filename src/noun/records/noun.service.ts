@@ -12,7 +12,6 @@ import { AppError, refuseProblems } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
 import type { ChangePage, ChangeStream, ChangesRequest } from '../../ground/records/noun-changes.js';
 import type { Alongside } from '../../ground/records/record-table.js';
-import { inSentence } from '../../noun-words.js';
 import {
   type Codec,
   type Creation,
@@ -209,7 +208,7 @@ export class NounService {
       const { singular } = this.model.description;
       throw new AppError(
         'conflict',
-        `Another ${singular} of the project has this ${inSentence(taken.label)}. Use another one, or change that ${singular}.`,
+        `Another ${singular} of the project has this ${taken}. Use another one, or change that ${singular}.`,
       );
     }
   }

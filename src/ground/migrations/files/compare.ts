@@ -112,7 +112,7 @@ function undone(
   { name, type, isNullable, default: byDefault }: TableColumnOptions,
 ): string {
   if (isNullable) return 'A revert adds it without values.';
-  if (indices.some(({ isUnique, columnNames }) => isUnique && columnNames.at(-1) === name))
+  if (indices.some(({ isUnique, columnNames }) => isUnique && columnNames.includes(name)))
     return 'A revert is refused while there are records, because it is required and unique.';
   return `A revert gives each record ${byDefault ?? (type === 'varchar' ? 'an empty text' : '0')}.`;
 }
