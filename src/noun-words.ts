@@ -51,10 +51,15 @@ export function inSentence(label: string): string {
   return /^\p{Lu}{2}/u.test(label) ? label : label.charAt(0).toLowerCase() + label.slice(1);
 }
 
+/** The fields that answers have. */
+export function readableFieldsOf({ fields }: Pick<NounDescription, 'fields'>): NounField[] {
+  return fields.filter(({ isWriteOnly }) => !isWriteOnly);
+}
+
 /** The field that names an item for people. */
 export function headOf({ fields }: NounDescription): NounField {
-  const [first] = fields;
-  const head = fields.find(({ kind }) => kind === 'text') ?? first;
+  const readable = readableFieldsOf({ fields });
+  const head = readable.find(({ kind }) => kind === 'text') ?? readable[0];
   if (!head) throw new Error('a noun needs a field');
   return head;
 }
@@ -76,7 +81,7 @@ export function sampleIdempotencyKey(noun: NounDescription, act = 'add'): string
 /** The fields of a first query: the id, the name and the choices. */
 export function shownFieldsOf(noun: NounDescription): string[] {
   const head = headOf(noun);
-  const shown = noun.fields.filter(({ name, kind }) => name === head.name || kind === 'choice');
+  const shown = readableFieldsOf(noun).filter(({ name, kind }) => name === head.name || kind === 'choice');
   return ['id', ...shown.map(({ name }) => name)];
 }
 

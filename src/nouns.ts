@@ -42,6 +42,8 @@ export interface NounField {
   readonly default?: string;
   /** No change states it. */
   readonly isImmutable?: boolean;
+  /** No answer has it. */
+  readonly isWriteOnly?: boolean;
   /** Of text, in characters. */
   readonly maxLength?: number;
   /** In forms a new item has the default, or the first one; a truth value that may be absent has none. */

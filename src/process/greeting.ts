@@ -1,5 +1,6 @@
 import type { Addresses } from '../app/addresses.js';
 import type { Gateway, LoadedGateway } from '../app/gateway.js';
+import { readableFieldsOf } from '../noun-words.js';
 
 /** The text of `--help`. */
 export function helpOf({ name }: Gateway): string {
@@ -16,8 +17,10 @@ export function greeting(
   { demoKey, isDemo }: { demoKey: string | null; isDemo: boolean },
 ): string {
   const key = demoKey ?? '<API_KEY>';
-  const { plural, fields } = first.description;
-  const shown = fields.filter(({ kind }) => kind === 'text' || kind === 'choice').map(({ name }) => name);
+  const { plural } = first.description;
+  const shown = readableFieldsOf(first.description)
+    .filter(({ kind }) => kind === 'text' || kind === 'choice')
+    .map(({ name }) => name);
   const query = `{"query":"{ ${plural}(first: 3) { nodes { id ${shown.join(' ')} } } project { slug plan } }"}`;
   return [
     '',

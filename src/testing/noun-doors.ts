@@ -1,3 +1,4 @@
+import { readableFieldsOf } from '../noun-words.js';
 import { graphql, rest } from './http-client.js';
 import { restBody, type Values } from './inputs.js';
 import type { TestedNoun } from './tested-noun.js';
@@ -47,8 +48,8 @@ export function accepted<Value>(outcome: Outcome<Value>): Value {
 }
 
 function restDoor(noun: TestedNoun, url: () => string): Door {
-  const { fields, names } = noun;
-  const { path } = names;
+  const { path } = noun.names;
+  const fields = readableFieldsOf(noun.description);
   const shared = (body: Record<string, unknown>): SharedRecord => {
     const values = fields.map(({ name, kind }) => {
       const value = body[name] ?? null;

@@ -1,7 +1,7 @@
 import type { Gateway } from '../app/gateway.js';
 import { INT64_MAX, INT64_MIN } from '../ground/kernel/int64.js';
 import type { DefinedNoun } from '../noun/define-noun.js';
-import { capitalized } from '../noun-words.js';
+import { capitalized, readableFieldsOf } from '../noun-words.js';
 import type { NounDescription } from '../nouns.js';
 import { literal, type Values } from './inputs.js';
 import { type Invalid, invalidInputs } from './invalid-inputs.js';
@@ -38,6 +38,8 @@ export interface TestedNoun extends Required<Omit<NounFacts, 'noun' | 'text' | '
   readonly integers: readonly [Values, ...Values[]];
   /** The choice with one of its two values. */
   chosen(at: 0 | 1): Values;
+  /** The values of an input that answers have. */
+  shown(values: Values): Values;
   /** The field of text with this value. */
   named(text: string): Values;
   /** Both APIs read one record by its id. */
@@ -101,6 +103,10 @@ export function testedNoun({ name, nouns }: Gateway, facts: NounFacts): TestedNo
   return {
     description,
     fields: description.fields,
+    shown: (values) => {
+      const hidden = description.fields.filter(({ isWriteOnly }) => isWriteOnly).map(({ name }) => name);
+      return Object.fromEntries(Object.entries(values).filter(([name]) => !hidden.includes(name)));
+    },
     names: namesOf(model),
     input: (n) => withUsual(filter, model, plain(facts.input(n))),
     change: (n) => plain(facts.change(n)),
@@ -129,7 +135,7 @@ export function testedNoun({ name, nouns }: Gateway, facts: NounFacts): TestedNo
 }
 
 function namesOf({ description, page, table }: Model): NounNames {
-  const { singular, plural, type, fields } = description;
+  const { singular, plural, type } = description;
   return {
     path: `/v1/${plural}`,
     one: singular,
@@ -144,7 +150,7 @@ function namesOf({ description, page, table }: Model): NounNames {
     readScope: `${plural}:read`,
     writeScope: `${plural}:write`,
     readScopeName: `${plural.toUpperCase()}_READ`,
-    fields: ['id', ...fields.map(({ name }) => name)].join(' '),
+    fields: ['id', ...readableFieldsOf(description).map(({ name }) => name)].join(' '),
     table,
   };
 }

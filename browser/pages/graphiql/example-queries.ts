@@ -1,4 +1,10 @@
-import { capitalized, type GatewayDescription, type NounDescription, type NounExample } from '../../nouns.js';
+import {
+  capitalized,
+  type GatewayDescription,
+  type NounDescription,
+  type NounExample,
+  readableFieldsOf,
+} from '../../nouns.js';
 
 export type ExampleQuery = NounExample;
 
@@ -100,7 +106,7 @@ export const exampleQueries = (nouns: GatewayDescription['nouns']): readonly Exa
 /** A list, a creation and a change, with every field, and a subscription. */
 function usualExamples(noun: NounDescription): NounExample[] {
   const { singular, plural, type, withArticle, fields, hasChanges } = noun;
-  const selection = ['id', ...fields.map(({ name }) => name)].join(' ');
+  const selection = ['id', ...readableFieldsOf(noun).map(({ name }) => name)].join(' ');
   const values = fields.map(({ name, json, scalar, example }) => [
     name,
     scalar === 'Int' || json === 'boolean' || json === 'texts' ? JSON.parse(example) : example,

@@ -140,7 +140,7 @@ function within32Bits(property: Property): Property {
 }
 
 /** Keywords that say nothing about values. */
-const WORDS = ['title', 'description', 'examples', 'deprecated', 'rule'];
+const WORDS = ['title', 'description', 'examples', 'deprecated', 'writeOnly', 'rule'];
 const FORMATS: Readonly<Record<string, readonly unknown[]>> = {
   string: ['date', 'date-time', 'decimal'],
   integer: ['int64'],

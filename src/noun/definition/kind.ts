@@ -64,6 +64,8 @@ export interface FieldOptions<Value> {
   readonly unique?: boolean | readonly string[];
   /** No change states it. */
   readonly immutable?: boolean;
+  /** Both APIs take it and never answer with it. The export of the command line has it. */
+  readonly writeOnly?: boolean;
   /** For people, such as the head of a column; by default the name in words. */
   readonly label?: string;
   /** The value in messages, such as `an ISBN`; by default the label with `a`. */

@@ -11,6 +11,8 @@ export interface NounModel {
   readonly page: string;
   readonly table: string;
   readonly fields: readonly ModelField[];
+  /** The fields that answers have. */
+  readonly readable: readonly ModelField[];
   /** Lists of one value of a field, for both APIs. */
   readonly wholeFilters: readonly ModelFilter[];
   /** Lists of the texts that start alike, for GraphQL. */
@@ -88,6 +90,8 @@ export function modelOf(
   if (modelled.length === 0) refuse('it needs a field.');
   if (modelled.every(({ options }) => options.immutable))
     refuse('every field is immutable, so no change is possible. Let one change.');
+  const readable = modelled.filter(({ options }) => options.writeOnly !== true);
+  if (readable.length === 0) refuse('every field is writeOnly, so an answer has nothing. Let one be read.');
   if (words.changes && OF_CHANGES.includes(name))
     refuse('a change has a field of this name. Choose another.');
   const filtersBy = (match: FilterMatch) => modelled.filter(({ filter }) => filter === match);
@@ -122,6 +126,7 @@ export function modelOf(
     page: capitalized(plural),
     table: inSnakeCase(plural),
     fields: modelled,
+    readable,
     wholeFilters,
     startFilters,
     uniques: modelled.flatMap((field) => uniqueOf(field, modelled, refuse)),
@@ -168,6 +173,8 @@ function modelField(
     refuse(`the platform has a type for ${name}. Choose another name for the choice.`);
   // MySQL and SQLite read a backslash in SQL differently.
   if (textOf(options.default).includes('\\')) refuse(`the default of ${name} has a backslash.`);
+  if (options.writeOnly && field.filter !== null)
+    refuse(`${name} is writeOnly and has a filter, whose lists would tell its values. Choose one.`);
   if (options.optional && options.default !== undefined)
     refuse(`${name} is optional and has a default. Choose one.`);
   // All records that exist would get the same value.
@@ -214,6 +221,7 @@ function describedField({ name, label, kind, isRequired, options, example }: Mod
     isRequired,
     ...(options.default !== undefined && { default: textOf(options.default) }),
     ...(options.immutable && { isImmutable: true }),
+    ...(options.writeOnly && { isWriteOnly: true }),
     ...(kind.name === 'text' && { maxLength: Number(kind.column.length) }),
     ...(kind.choices && { choices: Object.keys(kind.choices) }),
     ...(kind.json === 'boolean' && { choices: ['false', 'true'] }),

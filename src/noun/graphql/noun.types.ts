@@ -18,7 +18,7 @@ export type NounTypes = ReturnType<typeof nounTypes>;
 
 /** The types of a noun: the record, its connection, its inputs and its changes. Call it once for a noun. */
 export function nounTypes(model: NounModel) {
-  const { description, fields, table } = model;
+  const { description, fields, readable, table } = model;
   const { singular, plural, type, withArticle, hasChanges } = description;
   const fieldTypes = fieldTypesOf(model);
   const typeOf = ({ name }: ModelField) => fieldTypes.get(name) as object;
@@ -33,7 +33,7 @@ export function nounTypes(model: NounModel) {
     @Field(() => DATE_TIME, { description: `When the ${singular} was added.` })
     createdAt!: Date;
   }
-  for (const field of fields) {
+  for (const field of readable) {
     const unset = field.isSet ? '' : '; null when none was set';
     const text = `${withForm(withoutStop(field.description), field.kind.form)}${unset}.`;
     addField(RecordType, field.name, typeOf(field), { description: text, nullable: !field.isSet });
@@ -119,9 +119,9 @@ export function nounTypes(model: NounModel) {
 }
 
 /** graphql's ID can't serialize a bigint, and a JavaScript client could not read one. */
-function presented({ fields }: NounModel, row: NounRow): object {
+function presented({ readable }: NounModel, row: NounRow): object {
   const record: Record<string, unknown> = { id: String(row.id) };
-  for (const field of fields) {
+  for (const field of readable) {
     const value = row[field.name];
     record[field.name] = value === null ? null : (field.kind.toGraphQL?.(value) ?? value);
   }
@@ -164,7 +164,7 @@ function pagePresenter(model: NounModel) {
       );
     }
   }
-  for (const { name, kind } of model.fields) {
+  for (const { name, kind } of model.readable) {
     const read = reader(name);
     // The digits of an ID are its text.
     const convert = kind.scalar === 'ID' ? undefined : kind.toGraphQL;

@@ -173,9 +173,9 @@ function behindId({ orderBy, after }: NounListRequest): SqlPart {
 }
 
 /** Digits as text: mysql2 takes several times as long to read a 64-bit integer exactly. */
-function columnsOf({ fields }: NounModel): string {
+function columnsOf({ readable }: NounModel): string {
   const digits = (column: string, name: string) => `CAST(${column} AS CHAR) AS \`${name}\``;
-  const named = fields.map((field) =>
+  const named = readable.map((field) =>
     field.kind.isDigits ? digits(quoted(field), field.name) : `${quoted(field)} AS \`${field.name}\``,
   );
   return [digits('id', 'id'), ...named, digits('created_at_ms', 'createdAtMs')].join(', ');

@@ -18,13 +18,13 @@ type Properties = ObjectSchema['properties'];
  * needs the name of the header, shows them.
  */
 export function schemasOf(model: NounModel, changesCursor = '') {
-  const { description, fields, wholeFilters } = model;
+  const { description, readable, wholeFilters } = model;
   const { singular, plural, withArticle } = description;
-  const properties = propertiesOf(fields);
+  const properties = propertiesOf(readable);
   const record = {
     type: 'object',
     description: `${withArticle.charAt(0).toUpperCase()}${withArticle.slice(1)}.`,
-    required: ['id', ...fields.filter(({ isSet }) => isSet).map(({ name }) => name)],
+    required: ['id', ...readable.filter(({ isSet }) => isSet).map(({ name }) => name)],
     properties: {
       id: {
         type: 'integer',
@@ -164,6 +164,7 @@ function propertyOf({ kind, options, description, example }: ModelField): Proper
       ? {}
       : { default: typeof byDefault === 'bigint' ? Number(byDefault) : byDefault }),
     examples: [jsonOf(kind, example)],
+    ...(options.writeOnly && { writeOnly: true }),
     rule,
   };
 }

@@ -22,10 +22,10 @@ export function documentOf(
   const schemas = schemasOf(model, names.changesCursor);
   const newSchema = newSchemaOf(model);
   const { page } = model;
-  const whole = valuesOf(model.fields);
-  const smallest = valuesOf(model.fields.filter(({ isRequired }) => isRequired));
-  const another = { ...defaultsOf(model.fields), ...smallest };
-  const ofChanges = hasChanges ? changesDocument(model, whole, names) : null;
+  const required = (fields: readonly ModelField[]) => valuesOf(fields.filter(({ isRequired }) => isRequired));
+  const one = { id: 4711, ...valuesOf(model.readable) };
+  const another = { id: 4712, ...defaultsOf(model.readable), ...required(model.readable) };
+  const ofChanges = hasChanges ? changesDocument(model, one, names) : null;
   const ofRecord = hasOne ? recordDocument(model, names) : null;
   const path = `/${plural}`;
   return {
@@ -52,17 +52,14 @@ export function documentOf(
     },
     examples: {
       [`New${type}`]: {
-        whole: { summary: 'With every field', value: whole },
-        smallest: { summary: 'With the required fields only', value: smallest },
+        whole: { summary: 'With every field', value: valuesOf(model.fields) },
+        smallest: { summary: 'With the required fields only', value: required(model.fields) },
       },
-      [type]: { whole: { summary: capitalized(withArticle), value: { id: 4711, ...whole } } },
+      [type]: { whole: { summary: capitalized(withArticle), value: one } },
       [page]: {
         page: {
           summary: `A page of two ${plural}`,
-          value: [
-            { id: 4711, ...whole },
-            { id: 4712, ...another },
-          ],
+          value: [one, another],
         },
         empty: { summary: `No ${singular} matches`, value: [] },
       },
@@ -124,7 +121,7 @@ function createOperation(
   };
 }
 
-function changesDocument(model: NounModel, whole: object, names: OwnNames) {
+function changesDocument(model: NounModel, one: object, names: OwnNames) {
   const { singular, plural, type, withArticle } = model.description;
   const { changes, changesQuery } = schemasOf(model, names.changesCursor);
   const operationId = `list${type}Changes`;
@@ -145,7 +142,7 @@ function changesDocument(model: NounModel, whole: object, names: OwnNames) {
     cursor: 'Yzo0Mi4xNzY0ODkyODAwMDAw',
     kind: 'updated',
     at: '2025-12-05T00:00:00.000Z',
-    [singular]: { id: 4711, ...whole },
+    [singular]: one,
   };
   return {
     paths: { [`/${plural}/changes`]: { get: operation } },

@@ -123,10 +123,10 @@ export function nounRoutes(
 }
 
 /** The record as JSON. An unset value is left out: SPEC's fields are optional, not nullable. */
-export function presenter({ fields }: NounModel): (row: NounRow | ListedRow) => Record<string, unknown> {
+export function presenter({ readable }: NounModel): (row: NounRow | ListedRow) => Record<string, unknown> {
   return (row) => {
     const record: Record<string, unknown> = { id: BigInt(row.id) };
-    for (const field of fields) {
+    for (const field of readable) {
       const value = row[field.name];
       if (value !== null) record[field.name] = field.kind.toJson?.(value) ?? value;
     }

@@ -43,7 +43,7 @@ export function addRecordRoutes(
   });
 
   const rules = rulesOf(model);
-  const fields = model.fields.map(({ name }) => name);
+  const fields = model.readable.map(({ name }) => name);
   const changing = { schema: { response: { 200: record } }, config: { operationId: `update${type}` } };
   app.patch(path, changing, async (request, reply) => {
     const changes = rules.parseChanges(request.body, 'body');

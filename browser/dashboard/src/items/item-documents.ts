@@ -1,6 +1,6 @@
 import type { TypedDocumentNode } from '@apollo/client';
 import { parse } from 'graphql';
-import { capitalized, type NounDescription } from '../../../nouns.js';
+import { capitalized, type NounDescription, readableFieldsOf } from '../../../nouns.js';
 import { type Item, rootFieldsOf, selectingArgumentsOf } from './item.js';
 
 export interface ItemPage {
@@ -46,7 +46,7 @@ export function documentsOf(noun: NounDescription): ItemDocuments {
 function makeDocuments(noun: NounDescription): ItemDocuments {
   const { type, plural } = noun;
   const root = rootFieldsOf(noun);
-  const fields = ['id', ...noun.fields.map(({ name }) => name)].join(' ');
+  const fields = ['id', ...readableFieldsOf(noun).map(({ name }) => name)].join(' ');
   const selecting = selectingArgumentsOf(noun);
   const declared = selecting.map(({ name, type: of }) => `, $${name}: ${of}`).join('');
   const given = selecting.map(({ name }) => `, ${name}: $${name}`).join('');

@@ -1,6 +1,6 @@
 import { useMutation } from '@apollo/client/react';
 import { type FormEvent, useMemo, useState } from 'react';
-import { headOf, type NounDescription } from '../../../nouns.js';
+import { headOf, type NounDescription, type NounField } from '../../../nouns.js';
 import { Dialog } from '../elements/dialog.js';
 import { FormActions } from '../elements/form-actions.js';
 import { ErrorNotice } from '../errors/error-notice.js';
@@ -38,12 +38,15 @@ export function ItemEditor({ noun, item, onSaved, onClose }: Props) {
   const error = creating.error ?? updating.error;
   const isBusy = creating.loading || updating.loading;
   const textOf = (name: string) => texts[name] ?? '';
+  /** What nobody can read stays as it is unless it is filled in. */
+  const wrongIn = (field: NounField) =>
+    item && field.isWriteOnly && textOf(field.name) === '' ? null : problemOf(field, textOf(field.name));
   const hasFieldProblem = fields.some(({ name }) => fieldProblem(error, name) !== null);
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setTried(true);
-    if (stated.some((field) => problemOf(field, textOf(field.name)))) return;
+    if (stated.some((field) => wrongIn(field))) return;
     // A change states what was edited: somebody else may have changed the rest.
     const edited = stated.filter((field) => !item || textOf(field.name) !== formTextOf(item, field));
     if (item && edited.length === 0) {
@@ -84,10 +87,9 @@ export function ItemEditor({ noun, item, onSaved, onClose }: Props) {
             key={field.name}
             field={field}
             text={textOf(field.name)}
+            isNew={item === null}
             isReadOnly={!stated.includes(field)}
-            problem={
-              (isTried ? problemOf(field, textOf(field.name)) : null) ?? fieldProblem(error, field.name)
-            }
+            problem={(isTried ? wrongIn(field) : null) ?? fieldProblem(error, field.name)}
             onChange={(text) => setTexts({ ...texts, [field.name]: text })}
           />
         ))}

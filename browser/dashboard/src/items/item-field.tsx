@@ -5,6 +5,7 @@ import { isSet, linesOf, valueIn } from './item.js';
 interface Props {
   field: NounField;
   text: string;
+  isNew: boolean;
   isReadOnly: boolean;
   problem: string | null;
   onChange: (text: string) => void;
@@ -12,10 +13,13 @@ interface Props {
 
 const INTEGERS = { int64: /^-?\d{1,19}$/, integer: /^-?\d{1,10}$/ };
 
+const KEPT = 'It is never shown. Leave it empty to keep it.';
+
 /** The control of a field of an item. */
-export function ItemField({ field, text, isReadOnly, problem, onChange }: Props) {
+export function ItemField({ field, text, isNew, isReadOnly, problem, onChange }: Props) {
   const { kind, json, scalar, label, maxLength, choices = [] } = field;
-  const hint = isReadOnly ? 'It can’t be changed.' : field.hint;
+  const isKept = field.isWriteOnly && !isNew;
+  const hint = isReadOnly ? 'It can’t be changed.' : isKept ? KEPT : field.hint;
   const isInteger = json === 'integer';
   return (
     <Field label={label} hint={hint} problem={problem}>
@@ -27,7 +31,7 @@ export function ItemField({ field, text, isReadOnly, problem, onChange }: Props)
             disabled={isReadOnly}
             onChange={({ target }) => onChange(target.value)}
           >
-            {!isSet(field) && <option value="">Not set</option>}
+            {(!isSet(field) || isKept) && <option value="">Not set</option>}
             {choices.map((each) => (
               <option key={each}>{each}</option>
             ))}

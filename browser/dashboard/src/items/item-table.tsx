@@ -1,6 +1,12 @@
 import { Trash2 } from 'lucide-react';
 import { useEffect, useRef } from 'react';
-import { capitalized, headOf, type NounDescription, type NounField } from '../../../nouns.js';
+import {
+  capitalized,
+  headOf,
+  type NounDescription,
+  type NounField,
+  readableFieldsOf,
+} from '../../../nouns.js';
 import { Moment } from '../elements/moment.js';
 import { Tooltip } from '../elements/tooltip.js';
 import { type Item, textIn, valueIn } from './item.js';
@@ -91,7 +97,7 @@ export function ItemTable({ noun, items, isBusy, addedId, changedIds, acts }: Pr
 /** The fields beside the name, the choices first: they are read most. */
 function columnsOf(noun: NounDescription): NounField[] {
   const head = headOf(noun);
-  const others = noun.fields.filter(({ name }) => name !== head.name);
+  const others = readableFieldsOf(noun).filter(({ name }) => name !== head.name);
   return [
     ...others.filter(({ kind }) => kind === 'choice'),
     ...others.filter(({ kind }) => kind !== 'choice'),

@@ -1,4 +1,4 @@
-import { exampleValueOf, SAMPLE_ID, scopesOf, shownFieldsOf } from '../../../noun-words.js';
+import { exampleValueOf, readableFieldsOf, SAMPLE_ID, scopesOf, shownFieldsOf } from '../../../noun-words.js';
 import type { NounDescription } from '../../../nouns.js';
 import { type Code, codeBlock, codeChoice } from './markup/code-block.js';
 import { dataBlock, type Html, html } from './markup/html.js';
@@ -110,8 +110,8 @@ function wayIn({ name, what, links }: Way): Html {
 `;
 }
 
-function answerOf({ fields }: NounDescription): string {
-  const values = fields.map((field) => [field.name, exampleValueOf(field)]);
+function answerOf(noun: NounDescription): string {
+  const values = readableFieldsOf(noun).map((field) => [field.name, exampleValueOf(field)]);
   return laidOut([Object.fromEntries([['id', BigInt(SAMPLE_ID)], ...values])]);
 }
 
