@@ -12,6 +12,7 @@ import { lists } from './suites/lists.js';
 import { paging } from './suites/paging.js';
 import { parity } from './suites/parity.js';
 import { quotas } from './suites/quotas.js';
+import { recordWrites } from './suites/record-writes.js';
 import { tenancy } from './suites/tenancy.js';
 import { startTestedApp, type TestApp } from './tested-app.js';
 import { type NounFacts, testedNoun } from './tested-noun.js';
@@ -27,6 +28,7 @@ const SUITES = {
   paging,
   parity,
   quotas,
+  recordWrites,
   tenancy,
 };
 /** Each test has a new project, and stores smaller numbers in it as it likes. */

@@ -44,6 +44,10 @@ export interface TestedNoun extends Required<Omit<NounFacts, 'noun' | 'text' | '
   named(text: string): Values;
   /** Both APIs read one record by its id. */
   readonly hasGet: boolean;
+  /** REST has PATCH and DELETE. */
+  readonly hasRecordWrites: boolean;
+  /** The fields that a change may state. */
+  readonly changeable: readonly string[];
   /** Further arguments of the GraphQL list, such as `ids: ["4711"]`, that find the record and have their own cursors. */
   boundLists(id: string, input: Values): readonly string[];
 }
@@ -118,6 +122,8 @@ export function testedNoun({ name, nouns }: Gateway, facts: NounFacts): TestedNo
     chosen: (at) => (filter ? { [filter.field]: filter.values[at] } : {}),
     named: (value) => (text ? { [text.name]: value } : {}),
     hasGet: get !== false,
+    hasRecordWrites: get === undefined,
+    changeable: description.fields.filter(({ isImmutable }) => !isImmutable).map(({ name }) => name),
     boundLists(id, input) {
       const stated = ({ field }: Model['wholeFilters'][number]) =>
         field.name !== filter?.field && (input[field.name] ?? null) !== null;
