@@ -20,6 +20,8 @@ export interface NounDescription {
   readonly hasCount: boolean;
   /** GraphQL has `bookChanges` as query and subscription, and lists have their `changesCursor`. */
   readonly hasChanges?: boolean;
+  /** A deleted item can be restored: GraphQL has `deletedBooks` and `restoreBook`. */
+  readonly hasTrash?: boolean;
   /** Operations that GraphiQL offers; absent = a list, a creation and a change with every field. */
   readonly examples?: readonly NounExample[];
 }

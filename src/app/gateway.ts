@@ -116,11 +116,19 @@ function requireNames(nouns: readonly NounDescription[]): void {
 }
 
 /** The types and root fields of a noun in GraphQL. Its plural is also its path, its command and its table. */
-function namesOf({ singular, plural, type, fields }: NounDescription): readonly string[] {
+function namesOf({ singular, plural, type, fields, hasTrash }: NounDescription): readonly string[] {
   const parts = ['Change', 'Changes', 'ChangeConnection', 'Connection', 'Edge', 'Order'];
   return [
     ...[singular, plural, type, `${singular}Count`, `${singular}Changes`],
     ...[`create${type}`, `create${capitalized(plural)}`, `update${type}`, `delete${type}`],
+    ...(hasTrash
+      ? [
+          `deleted${capitalized(plural)}`,
+          `restore${type}`,
+          `Restorable${type}`,
+          `Restorable${type}Connection`,
+        ]
+      : []),
     ...[`New${type}`, `Deleted${type}`, ...parts.map((part) => `${type}${part}`)],
     ...fields.filter(({ kind }) => kind === 'choice').map((field) => `${type}${capitalized(field.name)}`),
   ];

@@ -85,6 +85,7 @@ export function createServices(
     changes.log,
     new Retention(db, AuditEvent, AUDIT_RETENTION, now),
     new Retention(db, LoggedRequest, REQUEST_RETENTION, now),
+    ...nouns.flatMap((noun) => noun.capabilities ?? []),
   ];
   return {
     capabilities,

@@ -6,10 +6,11 @@ import type { OwnNames } from '../request/http/headers.js';
 import type { Field } from './definition/kind.js';
 import { modelOf, type NounModel, type NounWords } from './definition/model.js';
 import type { NounSource } from './noun.js';
-import type { Defined } from './noun-of.js';
+import type { Defined, NounServices } from './noun-of.js';
 import type { NounService } from './records/noun.service.js';
 import { tableOf } from './records/noun-table.js';
 import type { NounRow } from './records/row.js';
+import type { TrashService } from './records/trash.service.js';
 
 type Fields = Readonly<Record<string, Field>>;
 type ValueOf<F> = F extends Field<infer Value, unknown> ? Value : never;
@@ -76,6 +77,8 @@ export interface DefinedNoun<F extends Fields = Fields> extends NounSource, Defi
 export function defineNoun<const F extends Fields>(definition: NounDefinition<F>): DefinedNoun<F> {
   const { fields, check, migrations, demo = [], get, own } = definition;
   const model = modelOf(definition, fields, (check as NounModel['checks']) ?? null);
+  if (model.hasTrash && get !== undefined)
+    throw new Error(`The noun ${model.description.singular}: softDelete needs the usual get. Leave get out.`);
   let loading: ReturnType<Defined['loadDoors']> | undefined;
   const noun: DefinedNoun<F> = {
     description: model.description,
@@ -89,8 +92,9 @@ export function defineNoun<const F extends Fields>(definition: NounDefinition<F>
       return loading;
     },
     async load() {
-      const { nounOf } = await import('./noun-of.js');
-      return nounOf(noun, (await migrations?.()) ?? []);
+      const { nounOf, trashPartsOf } = await import('./noun-of.js');
+      const trash = model.hasTrash ? await trashPartsOf(noun) : null;
+      return nounOf(noun, (await migrations?.()) ?? [], trash);
     },
   };
   return noun;
@@ -105,18 +109,27 @@ async function loadDoors(
   const { nounRoutes } = await import('./rest/noun.routes.js');
   const reads = { hasOne: get === undefined, hasLocation: get !== false };
   const { NounResolver, RecordType, present } = nounResolver(model, reads.hasOne);
+  const trashed = model.hasTrash ? await trashDoorsOf(model, RecordType, present) : null;
   const { doors, document } = (await own?.()) ?? {};
   const ownDoors = doors?.({ model, RecordType, present });
   return {
-    resolvers: [NounResolver, ...(ownDoors ? [ownDoors.Resolver] : [])],
-    open(service: NounService, now: () => number) {
-      const usual = nounRoutes(model, service, reads);
-      const opened = ownDoors?.open(service, now);
-      const routes: AddRoutes = (app, baseUrl) => {
-        usual(app, baseUrl);
-        opened?.routes(app, baseUrl);
+    resolvers: [
+      NounResolver,
+      ...(trashed ? [trashed.Resolver] : []),
+      ...(ownDoors ? [ownDoors.Resolver] : []),
+    ],
+    open({ service, trash }: NounServices, now: () => number) {
+      const opened = [
+        { resolver: new NounResolver(service), routes: nounRoutes(model, service, reads) },
+        ...(trashed && trash ? [trashed.open(trash)] : []),
+        ...(ownDoors ? [ownDoors.open(service, now)] : []),
+      ];
+      return {
+        resolvers: opened.map(({ resolver }) => resolver),
+        routes: (app, baseUrl) => {
+          for (const { routes } of opened) routes(app, baseUrl);
+        },
       };
-      return { resolvers: [new NounResolver(service), ...(opened ? [opened.resolver] : [])], routes };
     },
     async rest(names): Promise<RestDocument> {
       const { documentOf } = await import('./rest/noun.document.js');
@@ -124,4 +137,19 @@ async function loadDoors(
       return document?.(usual, model, names) ?? usual;
     },
   };
+}
+
+async function trashDoorsOf(
+  model: NounModel,
+  RecordType: new () => object,
+  present: (row: NounRow) => object,
+) {
+  const { trashResolver } = await import('./graphql/trash.resolver.js');
+  const { trashRoutes } = await import('./rest/trash.routes.js');
+  const Resolver = trashResolver(model, RecordType, present);
+  const open = (trash: TrashService) => ({
+    resolver: new Resolver(trash),
+    routes: trashRoutes(model, trash),
+  });
+  return { Resolver, open };
 }

@@ -1,6 +1,7 @@
 import type { RestDocument } from '../doors/rest/rest-document.js';
 import type { DatabaseSchema } from '../ground/database/data-source.js';
 import type { RecordRules } from '../ground/kernel/record-rules.js';
+import type { KeepDeleted } from '../ground/records/record-table.js';
 import type { OwnNames } from '../request/http/headers.js';
 import type { NounModel } from './definition/model.js';
 import type { Noun, NounContract, NounDoors, OpenNoun } from './noun.js';
@@ -10,6 +11,7 @@ import { NounStore } from './records/noun-store.js';
 import type { NounTable } from './records/noun-table.js';
 import type { NounRow } from './records/row.js';
 import { rulesOf } from './records/schemas.js';
+import type { TrashService } from './records/trash.service.js';
 
 /** The parts of a defined noun. */
 export interface Defined {
@@ -22,10 +24,25 @@ export interface Defined {
   loadDoors(): Promise<LoadedDoors>;
 }
 
+export interface NounServices {
+  readonly service: NounService;
+  /** Null = a deletion is for good. */
+  readonly trash: TrashService | null;
+}
+
+/** The trash of a noun, with its classes: few nouns load them. */
+export async function trashPartsOf({ model, table }: Pick<Defined, 'model' | 'table'>) {
+  const { NounTrash, trashTableOf } = await import('./records/noun-trash.js');
+  const { TrashService } = await import('./records/trash.service.js');
+  return { NounTrash, TrashService, table: trashTableOf(model, table) };
+}
+
+type TrashParts = Awaited<ReturnType<typeof trashPartsOf>>;
+
 interface LoadedDoors {
   /** The classes of its resolvers. */
   readonly resolvers: NounContract['resolvers'];
-  open(service: NounService, now: () => number): NounDoors;
+  open(services: NounServices, now: () => number): NounDoors;
   rest(names: OwnNames): Promise<RestDocument>;
 }
 
@@ -33,6 +50,7 @@ interface LoadedDoors {
 export function nounOf(
   { model, table, entity, demo, loadDoors }: Defined,
   migrations: DatabaseSchema['migrations'],
+  trashed: TrashParts | null = null,
 ): Noun {
   const { description } = model;
   const Row = entity as unknown as new () => NounRow;
@@ -47,14 +65,19 @@ export function nounOf(
   );
   return {
     description,
-    entities: [entityOf(model, table, Row)],
+    entities: [entityOf(model, table, Row), ...(trashed ? [trashed.table.schema] : [])],
     migrations,
-    definitions: [table.table],
+    definitions: [table.table, ...(trashed ? [trashed.table.definition] : [])],
     open({ db, ids, idempotency, versions, changes, now }): OpenNoun {
-      const store = new NounStore(model, Row, db, versions, changes);
+      const trash = trashed && new trashed.NounTrash(model, trashed.table.Row, db, now);
+      const keep = trash && ((...deleted: Parameters<KeepDeleted>) => trash.keep(...deleted));
+      const store = new NounStore(model, Row, db, versions, changes, keep);
       const service = new NounService(model, store, ids, idempotency, now);
+      const trashService =
+        trashed && trash && new trashed.TrashService(model, store, trash, service, idempotency);
       return {
         service,
+        capabilities: trash ? [trash] : [],
         files: {
           description,
           entity: Row,
@@ -67,7 +90,7 @@ export function nounOf(
         async seedDemo(call) {
           for (const record of demoRecords) await service.create(call, record);
         },
-        openDoors: async () => (await loadDoors()).open(service, now),
+        openDoors: async () => (await loadDoors()).open({ service, trash: trashService }, now),
       };
     },
     async contract() {

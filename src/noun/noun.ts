@@ -3,6 +3,7 @@ import type { RestDocument } from '../doors/rest/rest-document.js';
 import type { DatabaseSchema } from '../ground/database/data-source.js';
 import type { Database } from '../ground/database/database.js';
 import type { ServiceCall } from '../ground/kernel/caller.js';
+import type { Capability } from '../ground/kernel/capability.js';
 import type { DataVersions } from '../ground/kernel/data-versions.js';
 import type { IdGenerator } from '../ground/kernel/ids.js';
 import type { ChangeFeeds } from '../ground/records/change-feed.js';
@@ -44,6 +45,8 @@ interface Platform {
 export interface OpenNoun {
   /** The service behind both doors. */
   readonly service: object;
+  /** Its background work. */
+  readonly capabilities?: readonly Capability[];
   /** For the import and the export of the command line. */
   readonly files: NounFiles;
   /** Creates the records of the demo project. */

@@ -17,6 +17,9 @@ export interface ProjectRow {
 /** Runs in the transaction of a write, such as storing its answer for an Idempotency-Key; null = nothing runs. */
 export type Alongside<T> = ((manager: EntityManager, result: T) => Promise<void>) | null;
 
+/** Runs in the transaction of a deletion, before the record is gone. */
+export type KeepDeleted = (manager: EntityManager, projectId: bigint, id: bigint) => Promise<void>;
+
 /** The conditions of a change. Each throws if the record, before or after the change, does not meet it. */
 export interface Checks<Row> {
   readonly expect?: ((before: Row) => void) | undefined;
@@ -32,6 +35,7 @@ export class RecordTable<Row extends ProjectRow> {
     protected readonly db: Database,
     protected readonly versions: DataVersions,
     private readonly feeds: ChangeFeeds,
+    private readonly keepDeleted: KeepDeleted | null = null,
   ) {
     this.changes = new NounChanges(entity, db, feeds);
   }
@@ -97,14 +101,32 @@ export class RecordTable<Row extends ProjectRow> {
     alongside: Alongside<bigint>,
     { expect }: Pick<Checks<Row>, 'expect'> = {},
   ): Promise<boolean> {
-    return this.write(caller, alongside !== null || expect !== undefined, async (manager, note) => {
+    const isTogether = alongside !== null || expect !== undefined || this.keepDeleted !== null;
+    return this.write(caller, isTogether, async (manager, note) => {
       const key = keyOf<Row>(caller.projectId, id);
-      const before = (note || expect) && (await this.lock(manager, key));
+      const before = (note || expect || this.keepDeleted) && (await this.lock(manager, key));
       if (before) expect?.(before);
+      if (before) await this.keepDeleted?.(manager, caller.projectId, id);
       const { affected } = await manager.delete(this.entity, key);
       if (affected === 1) await alongside?.(manager, id);
       if (before) note?.({ before, after: null });
       return affected === 1;
+    });
+  }
+
+  /** Returns the record that `insert` has inserted; null = it has inserted none. Throws as `insertAll`. */
+  insertBy(
+    caller: Caller,
+    id: bigint,
+    insert: (manager: EntityManager) => Promise<boolean>,
+    alongside: Alongside<Row>,
+  ): Promise<Row | null> {
+    return this.write(caller, true, async (manager, note) => {
+      if (!(await insert(manager))) return null;
+      const after = await manager.findOneBy(this.entity, keyOf<Row>(caller.projectId, id));
+      if (after) await alongside?.(manager, after);
+      if (after) note?.({ before: null, after });
+      return after;
     });
   }
 

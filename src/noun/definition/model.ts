@@ -19,6 +19,8 @@ export interface NounModel {
   readonly startFilters: readonly ModelFilter[];
   readonly uniques: readonly ModelUnique[];
   readonly checks: ((record: never) => FieldProblem[]) | null;
+  /** A deleted record can be restored. */
+  readonly hasTrash: boolean;
   readonly inputExamples: NounWords['inputExamples'];
 }
 
@@ -66,6 +68,8 @@ export interface NounWords {
   readonly count?: boolean;
   /** Both APIs have the changes of the records, when an operator switches the change log on. */
   readonly changes?: boolean;
+  /** A deleted record is hidden, and can be restored for 30 days. It needs the usual `get`. */
+  readonly softDelete?: boolean;
 }
 
 /** Throws an `Error` that names the field and the option that cannot work. */
@@ -119,6 +123,7 @@ export function modelOf(
     filters,
     hasCount: words.count === true,
     hasChanges: words.changes === true,
+    ...(words.softDelete && { hasTrash: true }),
     ...(words.examples && { examples: words.examples }),
   };
   return {
@@ -131,6 +136,7 @@ export function modelOf(
     startFilters,
     uniques: modelled.flatMap((field) => uniqueOf(field, modelled, refuse)),
     checks,
+    hasTrash: words.softDelete === true,
     inputExamples: words.inputExamples,
   };
 }

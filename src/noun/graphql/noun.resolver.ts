@@ -168,7 +168,7 @@ export function nounResolver(model: NounModel, hasGet: boolean) {
     @Directive('@rateLimit(max: 300, window: "1m")')
     @Mutation(() => DeletedType, {
       name: `delete${type}`,
-      description: `Deletes ${withArticle} for good. An unknown identifier is \`NOT_FOUND\`. With an \`Idempotency-Key\` header a repeated request answers as the first one did.`,
+      description: `Deletes ${withArticle}${model.hasTrash ? `; \`restore${type}\` restores it for 30 days` : ' for good'}. An unknown identifier is \`NOT_FOUND\`. With an \`Idempotency-Key\` header a repeated request answers as the first one did.`,
     })
     async delete(
       @Call() call: ServiceCall,

@@ -71,7 +71,10 @@ export function nounTypes(model: NounModel) {
     });
   }
 
-  @PlainType(`Deleted${type}`, `The result of \`delete${type}\`. A deleted ${singular} cannot be restored.`)
+  @PlainType(
+    `Deleted${type}`,
+    `The result of \`delete${type}\`. A deleted ${singular} ${model.hasTrash ? `can be restored for 30 days, by \`restore${type}\`` : 'cannot be restored'}.`,
+  )
   class DeletedType {
     @Field(() => ID, {
       description: `The identifier that the ${singular} had, such as \`4711\`; no other ${singular} gets it.`,

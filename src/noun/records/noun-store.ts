@@ -1,10 +1,11 @@
 import { In } from 'typeorm';
 import type { Database } from '../../ground/database/database.js';
+import { isDuplicate, isDuplicateId } from '../../ground/database/database-errors.js';
 import type { SqlPart } from '../../ground/database/sql-dialect.js';
 import type { DataVersions } from '../../ground/kernel/data-versions.js';
-import type { FieldProblem } from '../../ground/kernel/errors.js';
+import { AppError, type FieldProblem } from '../../ground/kernel/errors.js';
 import type { ChangeFeeds } from '../../ground/records/change-feed.js';
-import { RecordTable } from '../../ground/records/record-table.js';
+import { type KeepDeleted, RecordTable } from '../../ground/records/record-table.js';
 import { inSentence } from '../../noun-words.js';
 import type { ModelField, ModelUnique, NounModel } from '../definition/model.js';
 import {
@@ -37,8 +38,9 @@ export class NounStore extends RecordTable<NounRow> {
     db: Database,
     versions: DataVersions,
     feeds: ChangeFeeds,
+    keepDeleted: KeepDeleted | null,
   ) {
-    super(entity, db, versions, feeds);
+    super(entity, db, versions, feeds, keepDeleted);
     this.columns = columnsOf(model);
   }
 
@@ -92,8 +94,24 @@ export class NounStore extends RecordTable<NounRow> {
     });
   }
 
+  /** Throws `AppError conflict` if the write repeats a value that must be unique. */
+  async refuseTaken<T>(write: () => Promise<T>): Promise<T> {
+    try {
+      return await write();
+    } catch (error) {
+      const taken =
+        isDuplicate(error) && !isDuplicateId(error) && this.takenIn(String((error as Error).message));
+      if (!taken) throw error;
+      const { singular } = this.model.description;
+      throw new AppError(
+        'conflict',
+        `Another ${singular} of the project has this ${taken}. Use another one, or change that ${singular}.`,
+      );
+    }
+  }
+
   /** The labels of the values that another record has, from the database's error; null = another error. */
-  takenIn(message: string): string | null {
+  private takenIn(message: string): string | null {
     const { table, uniques } = this.model;
     // At the end, because the values are before it. MySQL names the index, SQLite the columns.
     const unique = uniques.find(({ field, together }) => {
@@ -173,7 +191,7 @@ function behindId({ orderBy, after }: NounListRequest): SqlPart {
 }
 
 /** Digits as text: mysql2 takes several times as long to read a 64-bit integer exactly. */
-function columnsOf({ readable }: NounModel): string {
+export function columnsOf({ readable }: NounModel): string {
   const digits = (column: string, name: string) => `CAST(${column} AS CHAR) AS \`${name}\``;
   const named = readable.map((field) =>
     field.kind.isDigits ? digits(quoted(field), field.name) : `${quoted(field)} AS \`${field.name}\``,

@@ -1,4 +1,3 @@
-import { isDuplicate, isDuplicateId } from '../../ground/database/database-errors.js';
 import { withDrawnIds } from '../../ground/database/drawn-id.js';
 import {
   type Caller,
@@ -30,7 +29,7 @@ export type Values = Readonly<Record<string, unknown>>;
 
 /** The records of a noun in the caller's project. For the caller, records of other projects do not exist. */
 export class NounService {
-  private readonly codec: Codec<NounRow>;
+  readonly codec: Codec<NounRow>;
   private readonly mayRead: NounScope;
   private readonly mayWrite: NounScope;
 
@@ -198,19 +197,8 @@ export class NounService {
     });
   }
 
-  private async refuseTaken<T>(write: () => Promise<T>): Promise<T> {
-    try {
-      return await write();
-    } catch (error) {
-      const taken =
-        isDuplicate(error) && !isDuplicateId(error) && this.store.takenIn(String((error as Error).message));
-      if (!taken) throw error;
-      const { singular } = this.model.description;
-      throw new AppError(
-        'conflict',
-        `Another ${singular} of the project has this ${taken}. Use another one, or change that ${singular}.`,
-      );
-    }
+  private refuseTaken<T>(write: () => Promise<T>): Promise<T> {
+    return this.store.refuseTaken(write);
   }
 }
 

@@ -11,6 +11,7 @@ import type { ModelField, NounModel } from '../definition/model.js';
 import { newSchemaOf, schemasOf } from '../records/schemas.js';
 import type { RecordReads } from './noun.routes.js';
 import { problemsOf, recordDocument, valuesOf } from './record.document.js';
+import { trashDocument } from './trash.document.js';
 
 /** The operations of a noun as the OpenAPI document shows them. The examples are those of its fields. */
 export function documentOf(
@@ -27,6 +28,7 @@ export function documentOf(
   const another = { id: 4712, ...defaultsOf(model.readable), ...required(model.readable) };
   const ofChanges = hasChanges ? changesDocument(model, one, names) : null;
   const ofRecord = hasOne ? recordDocument(model, names) : null;
+  const ofTrash = model.hasTrash ? trashDocument(model, names) : null;
   const path = `/${plural}`;
   return {
     summary: `Browse and manage ${plural}.`,
@@ -38,6 +40,7 @@ export function documentOf(
       },
       ...ofChanges?.paths,
       ...ofRecord?.paths,
+      ...ofTrash?.paths,
     },
     schemas: {
       [`New${type}`]: { description: `${capitalized(withArticle)} to create.`, ...newSchema },
@@ -49,6 +52,7 @@ export function documentOf(
       },
       ...ofRecord?.schemas,
       ...ofChanges?.schemas,
+      ...ofTrash?.schemas,
     },
     examples: {
       [`New${type}`]: {
@@ -65,6 +69,7 @@ export function documentOf(
       },
       ...ofRecord?.examples,
       ...ofChanges?.examples,
+      ...ofTrash?.examples,
     },
     refusals: {
       [`list${page}`]: { invalid_request: problemsOf(schemas.listQuery, [], '') },
@@ -74,6 +79,7 @@ export function documentOf(
       },
       ...ofRecord?.refusals,
       ...ofChanges?.refusals,
+      ...ofTrash?.refusals,
     },
   };
 }

@@ -88,12 +88,12 @@ function patchOperation({ description }: NounModel, patch: string, names: OwnNam
   };
 }
 
-function deleteOperation({ description }: NounModel, names: OwnNames): DocumentedOperation {
+function deleteOperation({ description, hasTrash }: NounModel, names: OwnNames): DocumentedOperation {
   const { singular, plural, type, withArticle } = description;
   return {
     operationId: `delete${type}`,
     summary: `Delete ${withArticle}`,
-    description: `Deletes the ${singular} for good. With an \`Idempotency-Key\` a repeated request answers as the first one did; without one it is \`not_found\`.`,
+    description: `Deletes the ${singular}${hasTrash ? '; it can be restored for 30 days' : ' for good'}. With an \`Idempotency-Key\` a repeated request answers as the first one did; without one it is \`not_found\`.`,
     scope: `${plural}:write`,
     parameters: [idParameter(singular), IF_MATCH],
     writes: { verb: 'deletes' },
@@ -104,7 +104,7 @@ function deleteOperation({ description }: NounModel, names: OwnNames): Documente
   };
 }
 
-const idParameter = (singular: string) => ({
+export const idParameter = (singular: string) => ({
   name: `${singular}Id`,
   in: 'path',
   required: true,

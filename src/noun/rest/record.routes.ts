@@ -64,7 +64,7 @@ export function addRecordRoutes(
 }
 
 /** Many clients state a type for the empty body of every request. */
-const dropTypeOfNothing: onRequestHookHandler = ({ raw: { headers } }, _, done) => {
+export const dropTypeOfNothing: onRequestHookHandler = ({ raw: { headers } }, _, done) => {
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   if (!hasBody) delete headers['content-type'];
   done();

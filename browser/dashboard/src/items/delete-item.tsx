@@ -56,8 +56,9 @@ export function DeleteItem({ noun, item, onDeleted, onClose }: Props) {
       onClose={onClose}
     >
       <p>
-        The {noun.singular} with the id <code>{item.id}</code> is deleted for good. Clients that ask for it
-        get <code>NOT_FOUND</code>, and no other {noun.singular} gets its id.
+        The {noun.singular} with the id <code>{item.id}</code>{' '}
+        {noun.hasTrash ? 'is hidden, and can be restored for 30 days' : 'is deleted for good'}. Clients that
+        ask for it get <code>NOT_FOUND</code>, and no other {noun.singular} gets its id.
       </p>
     </Confirmation>
   );
