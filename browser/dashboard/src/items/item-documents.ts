@@ -34,6 +34,18 @@ export interface ItemDocuments {
   createMany: TypedDocumentNode<{ added: readonly { id: string }[] }, Variables>;
   update: TypedDocumentNode<{ saved: Item }, Variables>;
   remove: TypedDocumentNode<{ removed: { id: string } }, Variables>;
+  /** Null = a deletion is for good. */
+  trash: TrashDocuments | null;
+}
+
+export interface TrashDocuments {
+  deleted: TypedDocumentNode<{ page: DeletedPage }, Variables>;
+  restore: TypedDocumentNode<{ restored: Item }, Variables>;
+}
+
+interface DeletedPage {
+  nodes: readonly { deletedAt: string; restorableUntil: string; item: Item }[];
+  pageInfo: { endCursor: string | null; hasNextPage: boolean };
 }
 
 /** The documents of a noun. Apollo knows documents by identity, so each is made once. */
@@ -79,6 +91,18 @@ function makeDocuments(noun: NounDescription): ItemDocuments {
       saved: ${root.update}(id: $id, input: $input) { ${fields} createdAt }
     }`),
     remove: parse(`mutation Delete${type}($id: ID!) { removed: ${root.remove}(id: $id) { id } }`),
+    trash: noun.hasTrash
+      ? {
+          deleted: parse(`query Deleted${title}($after: String) {
+            page: ${root.deleted}(first: 20, after: $after) {
+              nodes { deletedAt restorableUntil item: ${noun.singular} { ${fields} createdAt } } pageInfo ${page}
+            }
+          }`),
+          restore: parse(`mutation Restore${type}($id: ID!) {
+            restored: ${root.restore}(id: $id) { ${fields} createdAt }
+          }`),
+        }
+      : null,
   };
 }
 

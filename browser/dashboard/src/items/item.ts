@@ -79,7 +79,7 @@ export function scopeOf({ plural }: NounDescription, act: 'READ' | 'WRITE'): Api
 }
 
 /** The root fields of a noun. Each spends units of the plan. */
-export function rootFieldsOf({ singular, plural, type }: NounDescription) {
+export function rootFieldsOf({ singular, plural, type, hasTrash }: NounDescription) {
   return {
     list: plural,
     count: `${singular}Count`,
@@ -88,6 +88,7 @@ export function rootFieldsOf({ singular, plural, type }: NounDescription) {
     update: `update${type}`,
     remove: `delete${type}`,
     changes: `${singular}Changes`,
+    ...(hasTrash && { deleted: `deleted${capitalized(plural)}`, restore: `restore${type}` }),
   };
 }
 

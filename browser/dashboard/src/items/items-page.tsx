@@ -1,6 +1,8 @@
 import { useState } from 'react';
 import { capitalized, headOf, type NounDescription } from '../../../nouns.js';
 import { tellDone } from '../elements/toaster.js';
+import { DeleteItem } from '../item-deletion/delete-item.js';
+import { DeletedItems } from '../item-deletion/deleted-items.js';
 import { ExportItems } from '../item-files/export-items.js';
 import { ImportItems } from '../item-files/import-items.js';
 import { LiveBadge } from '../live/live-badge.js';
@@ -9,14 +11,16 @@ import { Page } from '../routing/page.js';
 import { NeedsScope } from '../session/needs-scope.js';
 import { useSession } from '../session/signed-in.js';
 import { browseTo, browsingOf, previousPage, wholeListOf } from './browsing.js';
-import { DeleteItem } from './delete-item.js';
 import { type Item, scopeOf, textIn } from './item.js';
+import { documentsOf } from './item-documents.js';
 import { ItemEditor } from './item-editor.js';
 import { ItemList } from './item-list.js';
 import { Toolbar } from './toolbar.js';
 import { useItemList } from './use-item-list.js';
 
-type Act = { kind: 'add' | 'import' | 'export' } | { kind: 'edit' | 'remove'; item: Item; isOnly?: boolean };
+type Act =
+  | { kind: 'add' | 'import' | 'export' | 'deleted' }
+  | { kind: 'edit' | 'remove'; item: Item; isOnly?: boolean };
 
 /** The page of a noun: its items can be found, added, changed, imported and exported. */
 export function ItemsPage({ noun }: { noun: NounDescription }) {
@@ -26,6 +30,7 @@ export function ItemsPage({ noun }: { noun: NounDescription }) {
   const [addedId, setAddedId] = useState<string | null>(null);
   const mayRead = scopes.includes(scopeOf(noun, 'READ'));
   const mayWrite = scopes.includes(scopeOf(noun, 'WRITE'));
+  const { trash } = documentsOf(noun);
   const list = useItemList(browsing, mayRead);
   const close = () => setAct(null);
   const saved = (item: Item) => {
@@ -47,6 +52,11 @@ export function ItemsPage({ noun }: { noun: NounDescription }) {
       actions={
         mayRead && (
           <>
+            {trash && (
+              <button type="button" onClick={() => setAct({ kind: 'deleted' })}>
+                Deleted
+              </button>
+            )}
             <button type="button" onClick={() => setAct({ kind: 'export' })}>
               Export
             </button>
@@ -95,6 +105,9 @@ export function ItemsPage({ noun }: { noun: NounDescription }) {
             onDeleted={() => act.isOnly && browsing.after !== null && browseTo(previousPage(browsing))}
             onClose={close}
           />
+        )}
+        {act?.kind === 'deleted' && trash && (
+          <DeletedItems noun={noun} documents={trash} mayRestore={mayWrite} onClose={close} />
         )}
         {act?.kind === 'export' && <ExportItems selection={browsing} onClose={close} />}
         {act?.kind === 'import' && <ImportItems noun={noun} onClose={close} />}

@@ -5,8 +5,8 @@ import { Confirmation } from '../elements/confirmation.js';
 import { tellDone } from '../elements/toaster.js';
 import { refusalOf } from '../errors/refusal.js';
 import { newIdempotencyKey } from '../graphql/idempotency-key.js';
-import { type Item, textIn } from './item.js';
-import { documentsOf } from './item-documents.js';
+import { type Item, textIn } from '../items/item.js';
+import { documentsOf } from '../items/item-documents.js';
 
 interface Props {
   noun: NounDescription;
