@@ -46,6 +46,8 @@ export interface NounField {
   readonly isImmutable?: boolean;
   /** No answer has it. */
   readonly isWriteOnly?: boolean;
+  /** GraphQL has its orders, such as `DUE_AT` and `DUE_AT_DESC`. */
+  readonly isSorted?: boolean;
   /** Of text, in characters. */
   readonly maxLength?: number;
   /** In forms a new item has the default, or the first one; a truth value that may be absent has none. */
@@ -61,8 +63,8 @@ export interface NounFilter {
   readonly argument: string;
   /** The name of the field, a choice or a text. */
   readonly field: string;
-  /** The value itself, or the start of a text: by that the list is then ordered. */
-  readonly match: 'whole' | 'start';
+  /** The value itself, or the start of a text, or a bound of a range: by these two the list is then ordered. */
+  readonly match: 'whole' | 'start' | 'from' | 'before';
 }
 
 export interface NounExample {

@@ -1,18 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { databaseSchema } from '../../src/app/database-schema.js';
-import { loadGateway } from '../../src/app/gateway.js';
+import { createGateway, loadGateway } from '../../src/app/gateway.js';
 import { createDataSource } from '../../src/ground/database/data-source.js';
+import { orderingFieldsOf } from '../../src/noun/definition/lists.js';
 import type { ModelField, NounModel } from '../../src/noun/definition/model.js';
 import { NounService } from '../../src/noun/records/noun.service.js';
-import type { FilterValue, NounListRequest } from '../../src/noun/records/noun-list.js';
-
+import {
+  type FilterValue,
+  type NounListRequest,
+  orderingFieldOf,
+  type Sort,
+} from '../../src/noun/records/noun-list.js';
 import { callAs } from '../support/call-as.js';
 import { type DatabaseKind, databaseKinds } from '../support/databases.js';
 import { isLongRun } from '../support/long-run.js';
 import { books } from '../support/nouns/books.js';
 import { parcels } from '../support/nouns/parcels.js';
-import threeNouns from '../support/nouns/three-nouns.js';
+import { readings } from '../support/nouns/readings.js';
 import { toys } from '../support/nouns/toys.js';
 import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
 
@@ -25,7 +30,8 @@ const LISTS_AT_ONCE = 3;
 const SCHEMA_WORK = { poolSize: 1, queryTimeoutMs: 600_000 };
 
 /** In the order of the gateway. */
-const NOUNS = [toys, books, parcels];
+const NOUNS = [toys, books, parcels, readings] as const;
+const GATEWAY = createGateway({ name: 'Plans', nouns: [...NOUNS] });
 
 interface Statement {
   sql: string;
@@ -42,6 +48,53 @@ function valuesOf({ kind, options }: ModelField): FilterValue[] {
   return kind.choices ? Object.keys(kind.choices).slice(0, 3) : [1, 2, 3];
 }
 
+/** Of a sorted field, in the form of cursors: the first of half of the records that have one, the middle one, and the last. */
+function sortedValuesOf({ kind, filter }: ModelField): [first: string, middle: string, last: string] {
+  if (filter === 'start') return ['R 1', 'Rex', '\u{10ffff}5'];
+  if (kind.name === 'date') return ['2000-01-01', '2000-02-15', '2000-03-31'];
+  if (kind.name === 'text') return ['000000000001', '000000005000', '000000009999'];
+  return ['1', String(ROWS / 2), String(ROWS - 1)];
+}
+
+/** With no bound, one, the other, and both. */
+function sortsOf(model: NounModel): Sort[] {
+  return orderingFieldsOf(model)
+    .filter(({ filter, options }) => filter === 'range' || options.sort)
+    .flatMap((field) => {
+      const [first, , last] = sortedValuesOf(field);
+      const bounds = field.filter === 'range' ? [null, first] : [null];
+      return bounds.flatMap((from) =>
+        (field.filter === 'range' ? [null, last] : [null]).map((before) => ({ field, from, before })),
+      );
+    });
+}
+
+/** Behind the position are records without a value and with one. */
+function hasTwoRanges({ sort, after, orderBy }: NounListRequest): boolean {
+  if (!sort || !after || sort.field.isSet || sort.from !== null || sort.before !== null) return false;
+  return (after.text === '') === (orderBy === 'OLDEST');
+}
+
+/** Every combination of values of the whole filters, a range or an order by a field, an order and a page. */
+function sortedListsOf(model: NounModel): NounListRequest[] {
+  const [filter] = model.wholeFilters;
+  const values = filter ? [null, ...valuesOf(filter.field)] : [null];
+  return sortsOf(model).flatMap((sort) => {
+    const [, middle, last] = sortedValuesOf(sort.field);
+    const isUnsetListed = !sort.field.isSet && sort.from === null && sort.before === null;
+    const positions = [null, middle, last, ...(isUnsetListed ? [''] : [])];
+    return values.flatMap((value) =>
+      (['OLDEST', 'NEWEST'] as const).flatMap((orderBy) =>
+        positions.map((text) => ({
+          ...{ wholeValues: filter ? [value] : [], start: null, sort, ids: null, orderBy },
+          pageSize: PAGE_SIZE,
+          after: text === null ? null : { id: BigInt(ROWS / 2), text },
+        })),
+      ),
+    );
+  });
+}
+
 /** Every combination of values of the filters, a prefix, an order and a page. */
 function listsOf({ wholeFilters, startFilters }: NounModel): NounListRequest[] {
   let combinations: (FilterValue | null)[][] = [[]];
@@ -55,7 +108,7 @@ function listsOf({ wholeFilters, startFilters }: NounModel): NounListRequest[] {
       (['OLDEST', 'NEWEST'] as const).flatMap((orderBy) => {
         const text = start === null ? '' : POSITIONS[start.prefix];
         return [null, ROWS / 2, orderBy === 'OLDEST' ? ROWS - 5 : 5].map((id) => ({
-          ...{ wholeValues: values, start, ids: null, orderBy, pageSize: PAGE_SIZE },
+          ...{ wholeValues: values, start, sort: null, ids: null, orderBy, pageSize: PAGE_SIZE },
           after: id === null ? null : { id: BigInt(id), text },
         }));
       }),
@@ -68,6 +121,17 @@ const filtersOf = ({ wholeFilters, startFilters }: NounModel, list: NounListRequ
   fields: wholeFilters.flatMap(({ field }, at) => (list.wholeValues[at] === null ? [] : [field])),
   start: list.start && (startFilters[0] as (typeof startFilters)[0]).field,
 });
+
+/** SQLite's description of the one range of an ordered list: the first columns of its index have one value each. */
+function sortedRangesOnSqlite(model: NounModel, list: NounListRequest): RegExp {
+  const { fields } = filtersOf(model, list);
+  const { column } = orderingFieldOf(list) as ModelField;
+  const index = [model.table, ...fields.map((field) => field.column), column].join('_');
+  const conditions = ['project_id', ...fields.map((field) => field.column)].map((each) => `${each}=\\?`);
+  const more = `( AND (${column}[<=>]\\?|id[<>]\\?|\\(${column},id\\)[<>]\\(\\?,\\?\\)))*`;
+  const range = `SEARCH ${model.table} USING (COVERING )?INDEX ${index} \\(${conditions.join(' AND ')}${more}\\)`;
+  return new RegExp(`^${range}(;${range})?$`);
+}
 
 /** SQLite's description of the one range that the list is. */
 function rangeOnSqlite(model: NounModel, list: NounListRequest): string {
@@ -89,7 +153,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
   let owner: Tenant;
   beforeAll(async () => {
     const onQuery = (sql: string, parameters: unknown[]) => statements.push({ sql, parameters });
-    const gateway = await loadGateway(threeNouns);
+    const gateway = await loadGateway(GATEWAY);
     app = await startApp({ kind, gateway, onQuery });
     owner = await app.tenant();
     const schema = databaseSchema(gateway);
@@ -114,7 +178,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
       const service = app.app.services.nouns[NOUNS.findIndex((noun) => noun.model === model)]?.service;
       if (!(service instanceof NounService)) throw new Error('the app does not serve the noun');
       statements.length = 0;
-      const ask = () => service.list(callAs(owner, threeNouns.scopes.all), list);
+      const ask = () => service.list(callAs(owner, GATEWAY.scopes.all), list);
       await Promise.all([ask(), ask(), ask()]);
       return statements.filter(({ sql }) => sql.includes(`FROM ${model.table}`));
     }
@@ -182,6 +246,26 @@ describe.each(databaseKinds())('on %s', (kind) => {
       }
     });
 
+    const sorted = sortedListsOf(model);
+    if (sorted.length > 0)
+      test('Sort-1: every order by a field, with and without a range, is one range of one index, or two where records without a value follow: a page sorts none', async () => {
+        if (kind === 'sqlite') {
+          for (const list of sorted) {
+            const [plan = ''] = await plansOf(list);
+            const steps = plan.split(/,(?=[A-Z])/).filter((step) => /^(SEARCH|USE)/.test(step));
+            const ranges = expect.stringMatching(sortedRangesOnSqlite(model, list));
+            expect([list, steps.join(';')]).toEqual([list, ranges]);
+          }
+          return;
+        }
+        const rows = await rowsOf(sorted);
+        for (const [at, list] of sorted.entries()) {
+          const read = rows[at] ?? 0;
+          const most = LISTS_AT_ONCE * MOST_ROWS * (hasTwoRanges(list) ? 2 : 1);
+          expect([list, read, read <= most]).toEqual([list, read, true]);
+        }
+      });
+
     test('RecordList-18: a list with a filter reads one index and no row of the table', async () => {
       // SQLite's plan says so in RecordList-14.
       if (kind === 'sqlite') return;
@@ -200,7 +284,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
         field.kind.choices ? (valuesOf(field)[1] ?? null) : null,
       );
       const list: NounListRequest = {
-        ...{ wholeValues, start: null, ids, orderBy: 'OLDEST' },
+        ...{ wholeValues, start: null, sort: null, ids, orderBy: 'OLDEST' },
         pageSize: PAGE_SIZE,
         after: null,
       };
@@ -246,6 +330,19 @@ async function fill(
   await query(`ANALYZE TABLE ${table}`);
 }
 
+/** The value of a sorted field of record number `n`: its number. */
+function sortedInSql({ kind, filter }: ModelField, isSqlite: boolean): string | null {
+  if (filter === 'start') return null;
+  if (kind.name === 'date') {
+    return isSqlite
+      ? "date('2000-01-01', '+' || (n % 90) || ' days')"
+      : "DATE_ADD('2000-01-01', INTERVAL n % 90 DAY)";
+  }
+  if (kind.name === 'text') return isSqlite ? "printf('%012d', n)" : "LPAD(n, 12, '0')";
+  if (kind.name === 'decimal') return isSqlite ? "'p' || printf('%038d', n) || '.'" : 'n';
+  return 'n';
+}
+
 /** The value of record number `n`, in SQL. */
 function valueInSql(field: ModelField, isSqlite: boolean): string {
   const { kind, filter, options, example, isSet } = field;
@@ -255,6 +352,8 @@ function valueInSql(field: ModelField, isSqlite: boolean): string {
   if (filter === 'start') {
     return `CASE n % 3 WHEN 0 THEN 'Rex' WHEN 1 THEN ${text('R ')} ELSE ${text('\u{10ffff}')} END`;
   }
+  const share = options.sort || filter === 'range' ? sortedInSql(field, isSqlite) : null;
+  if (share !== null) return isSet ? share : `CASE WHEN n % 3 = 0 THEN NULL ELSE ${share} END`;
   if (filter === null) return kind.isDigits ? example : literal(example);
   const [first, second] = valuesOf(field).map(literal);
   return `CASE WHEN n % 1000 = 1 THEN ${second} WHEN n % 9 < 3 THEN ${first} ELSE ${isSet ? second : 'NULL'} END`;

@@ -1,3 +1,5 @@
+import { sortableDecimal } from '../kernel/decimals.js';
+
 /** Part of a statement, with the values of its placeholders. */
 export interface SqlPart {
   sql: string;
@@ -8,30 +10,46 @@ export interface SqlPart {
 export interface SqlDialect {
   /** Follows the name of a table: the statement reads this index and no other. */
   forceIndex(index: string): string;
-  /** The rows behind a position in the order of these columns; `<` for the descending order. It is one range of an index. */
-  behind(columns: readonly string[], comparison: '>' | '<', position: readonly unknown[]): SqlPart;
+  /**
+   * The rows behind a position in the order of these columns; `<` for the descending order. It is one range of an index.
+   * `marks` are the placeholders of the position.
+   */
+  behind(
+    columns: readonly string[],
+    comparison: '>' | '<',
+    position: readonly unknown[],
+    marks?: readonly string[],
+  ): SqlPart;
+  /** A decimal number, as a column of so many digits and places compares it. */
+  decimal(plain: string, digits: number, places: number): SqlPart;
 }
 
 export const SQLITE: SqlDialect = {
   forceIndex: (index) => `INDEXED BY ${index}`,
   // SQLite reads no range for OR.
-  behind: (columns, comparison, position) => ({
-    sql: `(${columns.join(', ')}) ${comparison} (${columns.map(() => '?').join(', ')})`,
+  behind: (columns, comparison, position, marks = columns.map(() => '?')) => ({
+    sql: `(${columns.join(', ')}) ${comparison} (${marks.join(', ')})`,
     values: [...position],
   }),
+  decimal: (plain) => ({ sql: '?', values: [sortableDecimal(plain)] }),
 };
 
 export const MYSQL: SqlDialect = {
   forceIndex: (index) => `FORCE INDEX (${index})`,
   // MySQL reads no range for a comparison of rows.
-  behind: (columns, comparison, position) => {
-    const [last, ...before] = columns.toReversed();
+  behind: (columns, comparison, position, marks = columns.map(() => '?')) => {
+    const last = columns.length - 1;
     return {
-      sql: before.reduce(
-        (sql, column) => `(${column} ${comparison} ? OR (${column} = ? AND ${sql}))`,
-        `${last} ${comparison} ?`,
+      sql: columns.reduceRight(
+        (sql, column, at) =>
+          at === last
+            ? `${column} ${comparison} ${marks[at]}`
+            : `(${column} ${comparison} ${marks[at]} OR (${column} = ${marks[at]} AND ${sql}))`,
+        '',
       ),
-      values: position.flatMap((value, at) => (at === position.length - 1 ? [value] : [value, value])),
+      values: position.flatMap((value, at) => (at === last ? [value] : [value, value])),
     };
   },
+  // A server may compare a text with a DECIMAL as floating-point numbers.
+  decimal: (plain, digits, places) => ({ sql: `CAST(? AS DECIMAL(${digits}, ${places}))`, values: [plain] }),
 };

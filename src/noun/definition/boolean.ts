@@ -1,6 +1,7 @@
 import type { FieldOf, FieldOptions } from './kind.js';
 
-interface BooleanOptions extends Omit<FieldOptions<boolean>, 'unique'> {
+interface BooleanOptions extends Omit<FieldOptions<boolean>, 'unique' | 'sort'> {
+  readonly sort?: never;
   /** Lists of one value. */
   readonly filter?: true;
 }

@@ -1,7 +1,8 @@
 import type { NounField } from '../../nouns.js';
 import type { FieldOf, FieldOptions } from './kind.js';
 
-interface ChoiceOptions<Value extends string> extends FieldOptions<Value> {
+interface ChoiceOptions<Value extends string> extends Omit<FieldOptions<Value>, 'sort'> {
+  readonly sort?: never;
   /** Lists of one value. */
   readonly filter?: true;
   /** The colours of the values in the dashboard, in their order. */

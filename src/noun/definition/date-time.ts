@@ -1,6 +1,9 @@
-import { boundsOf, type FieldOf, type FieldOptions, rangeOf } from './kind.js';
+import { boundsOf, type FieldOf, type FieldOptions, filterOf, rangeOf } from './kind.js';
+import { BY_INTEGER } from './order.js';
 
 interface DateTimeOptions extends FieldOptions<string> {
+  /** Lists of the moments between two. */
+  readonly filter?: 'range';
   /** The first moment and the last one. */
   readonly min?: string;
   readonly max?: string;
@@ -13,11 +16,13 @@ const EXAMPLE = '2026-11-24T10:00:00.000Z';
  * `2026-11-24T10:00:00.000Z`. The database has milliseconds since 1970, which no time zone shifts. D-5.
  */
 export function dateTime<const Options extends DateTimeOptions>(options: Options): FieldOf<string, Options> {
-  const { min, max } = options as DateTimeOptions;
+  const { min, max, filter } = options as DateTimeOptions;
   const isTooLate = max !== undefined && Date.parse(EXAMPLE) > Date.parse(max);
   const { example = min ?? (isTooLate ? max : EXAMPLE) } = options as DateTimeOptions;
   const momentOf = (value: unknown) =>
     new Date(/^-?\d+$/.test(String(value)) ? Number(value) : String(value));
+  const ruleWith = (range: string) =>
+    `must be a time such as ${EXAMPLE}${range}, in milliseconds at most and without a leap second`;
   const inUtc = (value: unknown) => momentOf(value).toISOString();
   return {
     kind: {
@@ -34,11 +39,15 @@ export function dateTime<const Options extends DateTimeOptions>(options: Options
         type: 'string',
         format: 'date-time',
         ...boundsOf(min, max),
-        rule: `must be a time such as ${EXAMPLE}${rangeOf(min ?? 'the year 1', max ?? '9999')}, in milliseconds at most and without a leap second`,
+        rule: ruleWith(rangeOf(min ?? 'the year 1', max ?? '9999')),
       },
       scalar: 'DateTime',
       json: 'text',
       isDigits: true,
+      order: {
+        ...BY_INTEGER,
+        bound: { type: 'string', format: 'date-time', rule: ruleWith(rangeOf('the year 1', '9999')) },
+      },
       // A time of GraphQL, with the client's text.
       parse: (value) => (value instanceof Date && 'sent' in value ? value.sent : value),
       normal: inUtc,
@@ -47,7 +56,7 @@ export function dateTime<const Options extends DateTimeOptions>(options: Options
       toJson: inUtc,
     },
     options,
-    filter: null,
+    filter: filterOf(filter, 'range'),
     example,
   };
 }

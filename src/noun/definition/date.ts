@@ -1,8 +1,9 @@
-import { boundsOf, type FieldOf, type FieldOptions, rangeOf } from './kind.js';
+import { boundsOf, type FieldOf, type FieldOptions, filterOf, rangeOf } from './kind.js';
+import { BY_TEXT } from './order.js';
 
 interface DateOptions extends FieldOptions<string> {
-  /** Lists of one day. */
-  readonly filter?: true;
+  /** `true`: lists of one day; `range`: lists of the days between two. */
+  readonly filter?: true | 'range';
   /** The first day and the last one. */
   readonly min?: string;
   readonly max?: string;
@@ -31,9 +32,13 @@ export function date<const Options extends DateOptions>(options: Options): Field
       form: `a day such as \`${example}\``,
       json: 'text',
       isDigits: false,
+      order: {
+        ...BY_TEXT,
+        bound: { type: 'string', format: 'date', rule: `must be a date such as ${example}` },
+      },
     },
     options,
-    filter: filter ? 'whole' : null,
+    filter: filterOf(filter, 'whole', 'range'),
     example,
   };
 }

@@ -1,5 +1,6 @@
 import { compareDecimals, plainDecimal } from '../../ground/kernel/decimals.js';
-import type { FieldOf, FieldOptions } from './kind.js';
+import { type FieldOf, type FieldOptions, filterOf } from './kind.js';
+import { byDecimal } from './order.js';
 
 interface DecimalOptions extends FieldOptions<string> {
   /** In all, at most 38. */
@@ -8,6 +9,8 @@ interface DecimalOptions extends FieldOptions<string> {
   readonly places: number;
   readonly min?: string;
   readonly max?: string;
+  /** Lists of the numbers between two. */
+  readonly filter?: 'range';
 }
 
 const MOST_DIGITS = 38;
@@ -19,7 +22,7 @@ const PLAIN = /^-?\d+(\.\d+)?$/;
  * number on SQLite. Throws an `Error` for digits, places or bounds that it cannot have.
  */
 export function decimal<const Options extends DecimalOptions>(options: Options): FieldOf<string, Options> {
-  const { digits, places, min, max } = options as DecimalOptions;
+  const { digits, places, min, max, filter } = options as DecimalOptions;
   const isWhole = [digits, places].every(Number.isSafeInteger);
   if (
     !isWhole ||
@@ -42,6 +45,7 @@ export function decimal<const Options extends DecimalOptions>(options: Options):
   const example = (options as DecimalOptions).example ?? plainDecimal(allowsOne ? '1' : greatest, places);
   const plain = (value: unknown) => plainDecimal(String(value), places);
   const point = places === 0 ? '' : `(\\.\\d{1,${places}})?`;
+  const pattern = `^-?\\d{1,${Math.max(digits - places, 1)}}${point}$`;
   return {
     kind: {
       name: 'decimal',
@@ -56,7 +60,7 @@ export function decimal<const Options extends DecimalOptions>(options: Options):
       schema: {
         type: 'string',
         format: 'decimal',
-        pattern: `^-?\\d{1,${Math.max(digits - places, 1)}}${point}$`,
+        pattern,
         'x-minimum': least,
         'x-maximum': greatest,
         rule: `must be a decimal number such as "${example}", from ${least} to ${greatest}, with at most ${places} digits behind the point`,
@@ -65,12 +69,21 @@ export function decimal<const Options extends DecimalOptions>(options: Options):
       form: `a decimal number such as \`${example}\``,
       json: 'text',
       isDigits: false,
+      order: {
+        ...byDecimal(places, new RegExp(pattern)),
+        bound: {
+          type: 'string',
+          format: 'decimal',
+          pattern,
+          rule: `must be a decimal number such as "${example}", with at most ${places} digits behind the point`,
+        },
+      },
       normal: plain,
       toGraphQL: plain,
       toJson: plain,
     },
     options,
-    filter: null,
+    filter: filterOf(filter, 'range'),
     example,
   };
 }

@@ -1,12 +1,13 @@
 import { INT64_MAX, INT64_MIN, int64OrText } from '../../ground/kernel/int64.js';
-import type { FieldOf, FieldOptions } from './kind.js';
+import { type FieldOf, type FieldOptions, filterOf } from './kind.js';
+import { BY_INTEGER } from './order.js';
 
 interface Int64Options extends FieldOptions<bigint> {
   /** From -(2^53 - 1) to 2^53 - 1, as JSON Schema states it. */
   readonly min?: bigint;
   readonly max?: bigint;
-  /** Lists of one value. */
-  readonly filter?: true;
+  /** `true`: lists of one value; `range`: lists of the values between two. */
+  readonly filter?: true | 'range';
 }
 
 /**
@@ -36,12 +37,20 @@ export function int64<const Options extends Int64Options>(options: Options): Fie
       form: 'the digits of a 64-bit integer',
       json: 'integer',
       isDigits: true,
+      order: {
+        ...BY_INTEGER,
+        bound: {
+          type: 'integer',
+          format: 'int64',
+          rule: `must be an integer from ${INT64_MIN} to ${INT64_MAX}`,
+        },
+      },
       parse: int64OrText,
       toGraphQL: String,
       toJson: BigInt as (stored: unknown) => bigint,
     },
     options,
-    filter: filter ? 'whole' : null,
+    filter: filterOf(filter, 'whole', 'range'),
     example: String(example),
   };
 }

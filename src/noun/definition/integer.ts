@@ -1,23 +1,21 @@
 import { INT32_MAX } from '../../ground/kernel/int64.js';
-import type { FieldOf, FieldOptions } from './kind.js';
+import { type FieldOf, type FieldOptions, filterOf } from './kind.js';
+import { BY_INTEGER } from './order.js';
+
+const INT32_MIN = -INT32_MAX - 1;
 
 interface IntegerOptions extends FieldOptions<number> {
   readonly min?: number;
   readonly max?: number;
-  /** Lists of one value. */
-  readonly filter?: true;
+  /** `true`: lists of one value; `range`: lists of the values between two. */
+  readonly filter?: true | 'range';
 }
 
 /** A whole number of 32 bits, as `Int` of GraphQL. Throws an `Error` for a bound outside of them. */
 export function integer<const Options extends IntegerOptions>(options: Options): FieldOf<number, Options> {
-  const {
-    min = -INT32_MAX - 1,
-    max = INT32_MAX,
-    filter,
-    example = Math.max(min, 1),
-  } = options as IntegerOptions;
+  const { min = INT32_MIN, max = INT32_MAX, filter, example = Math.max(min, 1) } = options as IntegerOptions;
   for (const bound of [min, max]) {
-    if (!Number.isInteger(bound) || bound < -INT32_MAX - 1 || bound > INT32_MAX) {
+    if (!Number.isInteger(bound) || bound < INT32_MIN || bound > INT32_MAX) {
       throw new Error(`A bound of an integer has 32 bits, not ${bound}: int64 is larger.`);
     }
   }
@@ -35,13 +33,22 @@ export function integer<const Options extends IntegerOptions>(options: Options):
       scalar: 'Int',
       json: 'integer',
       isDigits: true,
+      order: {
+        ...BY_INTEGER,
+        bound: {
+          type: 'integer',
+          minimum: INT32_MIN,
+          maximum: INT32_MAX,
+          rule: `must be a whole number from ${INT32_MIN} to ${INT32_MAX}`,
+        },
+      },
       parse: (value) =>
         typeof value === 'string' && /^(0|-?[1-9]\d{0,9})$/.test(value) ? Number(value) : value,
       toGraphQL: Number,
       toJson: Number,
     },
     options,
-    filter: filter ? 'whole' : null,
+    filter: filterOf(filter, 'whole', 'range'),
     example: String(example),
   };
 }

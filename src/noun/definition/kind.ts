@@ -1,5 +1,6 @@
 import type { ValueTransformer } from 'typeorm';
 import type { NounField } from '../../nouns.js';
+import type { KindOrder } from './order.js';
 
 /**
  * A kind of field: its column, its rule, its type in both APIs, and its form in files. Each kind is one file beside this
@@ -33,6 +34,8 @@ interface Kind {
   /** Texts by value. */
   readonly choices?: Readonly<Record<string, string>>;
   readonly tones?: NounField['tones'];
+  /** Absent = no list is ordered by it. */
+  readonly order?: KindOrder;
   /** The value of a GraphQL variable or of a query parameter, for the rules. Here and below: absent = as it is. */
   parse?(value: unknown): unknown;
   /** Converts a valid value into the form that rows have. */
@@ -66,6 +69,8 @@ export interface FieldOptions<Value> {
   readonly immutable?: boolean;
   /** Both APIs take it and never answer with it. The export of the command line has it. */
   readonly writeOnly?: boolean;
+  /** Lists can be ordered by it, in both directions. */
+  readonly sort?: boolean;
   /** For people, such as the head of a column; by default the name in words. */
   readonly label?: string;
   /** The value in messages, such as `an ISBN`; by default the label with `a`. */
@@ -78,7 +83,16 @@ export interface FieldOptions<Value> {
   readonly words?: FieldWords;
 }
 
-export type FilterMatch = 'whole' | 'start';
+/** The lists of one value, of the texts that start alike, or of the values between two bounds. */
+export type FilterMatch = 'whole' | 'start' | 'range';
+
+/** The filter that a definition states, if the kind has it: `modelOf` refuses any other. `true` is `whole`. */
+export function filterOf(
+  stated: true | FilterMatch | undefined,
+  ...known: readonly FilterMatch[]
+): FilterMatch | null {
+  return known.find((each) => each === (stated === true ? 'whole' : stated)) ?? null;
+}
 
 /** A field of a definition. `Value` and `New` exist for the compiler: the values of a record and of a new one. */
 export interface Field<Value = unknown, New = unknown> {
@@ -87,6 +101,19 @@ export interface Field<Value = unknown, New = unknown> {
   readonly filter: FilterMatch | null;
   readonly example: string;
   readonly types?: { readonly value: Value; readonly input: New };
+}
+
+/** A field with everything that follows from its definition. */
+export interface ModelField extends Field {
+  readonly name: string;
+  readonly column: string;
+  readonly label: string;
+  /** A sentence. */
+  readonly description: string;
+  /** A record always has a value. */
+  readonly isSet: boolean;
+  /** A new record states it. */
+  readonly isRequired: boolean;
 }
 
 /** The values that the options allow. */

@@ -2,10 +2,13 @@ import type { FieldProblem } from '../../ground/kernel/errors.js';
 import { capitalized, inSentence } from '../../noun-words.js';
 
 import type { NounDescription, NounExample, NounField } from '../../nouns.js';
-import { type Field, type FilterMatch, textOf } from './kind.js';
+import { type Field, type ModelField, textOf } from './kind.js';
+import { listsOf, type NounLists } from './lists.js';
+
+export type { ModelField };
 
 /** A definition with everything that follows from it. Plain data: it loads neither a database nor an API. */
-export interface NounModel {
+export interface NounModel extends NounLists {
   readonly description: NounDescription;
   /** `Books`. */
   readonly page: string;
@@ -13,33 +16,11 @@ export interface NounModel {
   readonly fields: readonly ModelField[];
   /** The fields that answers have. */
   readonly readable: readonly ModelField[];
-  /** Lists of one value of a field, for both APIs. */
-  readonly wholeFilters: readonly ModelFilter[];
-  /** Lists of the texts that start alike, for GraphQL. */
-  readonly startFilters: readonly ModelFilter[];
   readonly uniques: readonly ModelUnique[];
   readonly checks: ((record: never) => FieldProblem[]) | null;
   /** A deleted record can be restored. */
   readonly hasTrash: boolean;
   readonly inputExamples: NounWords['inputExamples'];
-}
-
-export interface ModelField extends Field {
-  readonly name: string;
-  readonly column: string;
-  readonly label: string;
-  /** A sentence. */
-  readonly description: string;
-  /** A record always has a value. */
-  readonly isSet: boolean;
-  /** A new record states it. */
-  readonly isRequired: boolean;
-}
-
-export interface ModelFilter {
-  /** Of GraphQL: the field, or such as `titleStartsWith`. */
-  readonly argument: string;
-  readonly field: ModelField;
 }
 
 /** Values that no two records of a project share. A record that lacks one of them shares none. */
@@ -98,18 +79,7 @@ export function modelOf(
   if (readable.length === 0) refuse('every field is writeOnly, so an answer has nothing. Let one be read.');
   if (words.changes && OF_CHANGES.includes(name))
     refuse('a change has a field of this name. Choose another.');
-  const filtersBy = (match: FilterMatch) => modelled.filter(({ filter }) => filter === match);
-  const wholeFilters = filtersBy('whole').map((field) => ({ argument: field.name, field }));
-  const startFilters = filtersBy('start').map((field) => ({ argument: `${field.name}StartsWith`, field }));
-  const filters = modelled.flatMap(({ name: field, filter }) =>
-    filter === null
-      ? []
-      : [{ argument: filter === 'start' ? `${field}StartsWith` : field, field, match: filter }],
-  );
-  const repeated = filters.find(
-    ({ argument }) => filters.filter((each) => each.argument === argument).length > 1,
-  );
-  if (repeated) refuse(`two filters have the argument ${repeated.argument}.`);
+  const { filters, ...lists } = listsOf(modelled, refuse);
   const withArticle =
     words.withArticle ?? `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${inWords(name).toLowerCase()}`;
   const description: NounDescription = {
@@ -132,9 +102,8 @@ export function modelOf(
     table: inSnakeCase(plural),
     fields: modelled,
     readable,
-    wholeFilters,
-    startFilters,
     uniques: modelled.flatMap((field) => uniqueOf(field, modelled, refuse)),
+    ...lists,
     checks,
     hasTrash: words.softDelete === true,
     inputExamples: words.inputExamples,
@@ -179,8 +148,8 @@ function modelField(
     refuse(`the platform has a type for ${name}. Choose another name for the choice.`);
   // MySQL and SQLite read a backslash in SQL differently.
   if (textOf(options.default).includes('\\')) refuse(`the default of ${name} has a backslash.`);
-  if (options.writeOnly && field.filter !== null)
-    refuse(`${name} is writeOnly and has a filter, whose lists would tell its values. Choose one.`);
+  if (options.writeOnly && (field.filter !== null || options.sort))
+    refuse(`${name} is writeOnly, and its lists would tell its values. Remove filter and sort.`);
   if (options.optional && options.default !== undefined)
     refuse(`${name} is optional and has a default. Choose one.`);
   // All records that exist would get the same value.
@@ -228,6 +197,7 @@ function describedField({ name, label, kind, isRequired, options, example }: Mod
     ...(options.default !== undefined && { default: textOf(options.default) }),
     ...(options.immutable && { isImmutable: true }),
     ...(options.writeOnly && { isWriteOnly: true }),
+    ...(options.sort && { isSorted: true }),
     ...(kind.name === 'text' && { maxLength: Number(kind.column.length) }),
     ...(kind.choices && { choices: Object.keys(kind.choices) }),
     ...(kind.json === 'boolean' && { choices: ['false', 'true'] }),

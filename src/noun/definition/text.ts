@@ -1,5 +1,6 @@
 import { NAME } from '../../ground/kernel/validation.js';
-import type { FieldOf, FieldOptions, FilterMatch } from './kind.js';
+import { type FieldOf, type FieldOptions, filterOf } from './kind.js';
+import { BY_TEXT } from './order.js';
 
 interface TextOptions extends FieldOptions<string> {
   /** In characters, at most 4,000. */
@@ -9,7 +10,7 @@ interface TextOptions extends FieldOptions<string> {
   /** The rule of the pattern, such as `must be an ISBN of ten or thirteen digits`. */
   readonly rule?: string;
   /** `whole`: lists of one value; `start`: lists of the texts that start so, ordered by them. */
-  readonly filter?: FilterMatch;
+  readonly filter?: 'whole' | 'start';
 }
 
 const MOST_CHARACTERS = 4_000;
@@ -18,7 +19,7 @@ const CHARACTER_BYTES = 4;
 
 /** A text, not only blanks unless it has a pattern. Throws an `Error` for options that contradict each other. */
 export function text<const Options extends TextOptions>(options: Options): FieldOf<string, Options> {
-  const { max = NAME.maxLength, pattern, filter = null, example = 'Example' } = options as TextOptions;
+  const { max = NAME.maxLength, pattern, filter, example = 'Example' } = options as TextOptions;
   if (!Number.isSafeInteger(max) || max < 1 || max > MOST_CHARACTERS) {
     throw new Error(`max of a text is a whole number from 1 to ${MOST_CHARACTERS}, not ${max}.`);
   }
@@ -42,9 +43,10 @@ export function text<const Options extends TextOptions>(options: Options): Field
       scalar: 'String',
       json: 'text',
       isDigits: false,
+      order: BY_TEXT,
     },
     options,
-    filter,
+    filter: filterOf(filter, 'whole', 'start'),
     example,
   };
 }

@@ -1,7 +1,8 @@
 import { jsonIn } from '../../ground/kernel/json.js';
 import type { FieldOf, FieldOptions } from './kind.js';
 
-interface TextsOptions extends Omit<FieldOptions<readonly string[]>, 'unique'> {
+interface TextsOptions extends Omit<FieldOptions<readonly string[]>, 'unique' | 'sort'> {
+  readonly sort?: never;
   /** How many texts. */
   readonly most: number;
   /** Of each text, in characters. */

@@ -5,7 +5,6 @@ import { got } from '../../ground/kernel/got.js';
 import { parseInt64 } from '../../ground/kernel/int64.js';
 import {
   LIST_ORDERS,
-  type ListOrder,
   MAX_PAGE_SIZE,
   type ObjectSchema,
   PAGE_SIZE,
@@ -14,26 +13,32 @@ import {
 } from '../../ground/kernel/validation.js';
 import type { ChangesRequest } from '../../ground/records/noun-changes.js';
 import { inSentence } from '../../noun-words.js';
-import type { ModelFilter, NounModel } from '../definition/model.js';
-import {
-  filterValueOf,
-  MAX_IDS,
-  matchesAll,
-  NounCursors,
-  type NounListRequest,
-} from '../records/noun-list.js';
+import type { ModelFilter } from '../definition/lists.js';
+import type { NounModel } from '../definition/model.js';
+import { sortOf } from '../records/list-sort.js';
+import { NounCursors } from '../records/noun-cursors.js';
+import { filterValueOf, MAX_IDS, matchesAll, type NounListRequest } from '../records/noun-list.js';
 import type { NounRow } from '../records/row.js';
+import { afterText, boundTexts, orderTexts, startText, wholeText } from './list-texts.js';
 import { addField } from './noun.types.js';
 
 type Given = Readonly<Record<string, unknown>>;
 
 /** The arguments of a noun's lists, counts and changes, and how they are read. Call it once for a noun. */
 export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, object>) {
-  const { description, startFilters, wholeFilters } = model;
+  const { description, startFilters, wholeFilters, rangeFilters, orders } = model;
   const { singular, plural, type } = description;
-  const filters = [...wholeFilters, ...startFilters];
+  const bounds = rangeFilters.flatMap((range) => {
+    const texts = boundTexts(model, range);
+    return [range.from, range.before].map((argument, at) => ({
+      argument,
+      field: range.field,
+      text: texts[at] as string,
+    }));
+  });
+  const filters = [...wholeFilters, ...startFilters, ...bounds];
   const typeOf = ({ field }: ModelFilter) => fieldTypes.get(field.name) as object;
-  const OrderEnum = orderEnum(model);
+  const OrderEnum = describedEnum<string>(`${type}Order`, ...orderTexts(model));
 
   @ArgsType()
   class ListArgs {
@@ -58,7 +63,7 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
       defaultValue: LIST_ORDERS[0],
       description: `Which ${plural} come first; \`NEWEST\` shows a new ${singular} at the top of the first page.`,
     })
-    orderBy?: ListOrder | null;
+    orderBy?: string | null;
   }
   for (const filter of wholeFilters) {
     addField(ListArgs, filter.argument, typeOf(filter), {
@@ -68,6 +73,9 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
   }
   for (const filter of startFilters) {
     addField(ListArgs, filter.argument, String, { nullable: true, description: startText(model, filter) });
+  }
+  for (const bound of bounds) {
+    addField(ListArgs, bound.argument, typeOf(bound), { nullable: true, description: bound.text });
   }
 
   @ArgsType()
@@ -106,7 +114,7 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
   const parsed = (given: Given): Given => ({
     ...Object.fromEntries(startFilters.map(({ argument }) => [argument, given[argument] ?? undefined])),
     ...Object.fromEntries(
-      wholeFilters.map(({ argument, field }) => [
+      [...wholeFilters, ...bounds].map(({ argument, field }) => [
         argument,
         field.kind.parse?.(given[argument]) ?? given[argument] ?? undefined,
       ]),
@@ -132,11 +140,23 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
       if (started[1]) {
         problems.push({ field: started[1].argument, message: `cannot be combined with ${start?.argument}` });
       }
+      const wholeValues = wholeValuesOf(values, problems);
+      const startAt = start ? { filter: start, prefix: given[start.argument] as string } : null;
+      const order = orders.find(({ name }) => name === given.orderBy);
+      const wanted = {
+        start: startAt,
+        wholeValues,
+        field: order?.field ?? null,
+        argument: 'orderBy',
+        values,
+      };
+      const isReverse = order ? order.isDescending : given.orderBy === 'NEWEST';
       const list = {
-        wholeValues: wholeValuesOf(values, problems),
-        start: start ? { filter: start, prefix: given[start.argument] as string } : null,
+        wholeValues,
+        start: startAt,
+        sort: sortOf(model, wanted, problems),
         ids: ids ? identifiers(ids.slice(0, MAX_IDS)) : null,
-        orderBy: (given.orderBy as ListOrder | null | undefined) ?? LIST_ORDERS[0],
+        orderBy: LIST_ORDERS[isReverse ? 1 : 0],
       };
       const position =
         typeof given.after === 'string' ? new NounCursors(model, list).decode(given.after) : undefined;
@@ -160,26 +180,10 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
       return { after: (given.after as string | null | undefined) ?? null, field: 'after', pageSize, matches };
     },
   };
-
-  function orderEnum({ startFilters: [start, ...others] }: NounModel) {
-    const name = start && others.length === 0 ? inSentence(start.field.label) : 'the text';
-    const byStart = start
-      ? [`, or by ${name} if the list is filtered by ${name}`, `With \`${start.argument}\`: by ${name} from`]
-      : ['', ''];
-    const ordered = (range: string) => (start ? ` ${byStart[1]} ${range}.` : '');
-    return describedEnum<ListOrder>(
-      `${type}Order`,
-      `The order of a list of ${plural}: by the time they were added${byStart[0]}.`,
-      {
-        OLDEST: `The ${singular} that was added first comes first.${ordered('A to Z')}`,
-        NEWEST: `The exact reverse of \`OLDEST\`: the ${singular} that was added last comes first.${ordered('Z to A')}`,
-      },
-    );
-  }
 }
 
 /** The beginning of a text: unlike a text it may be only blanks. */
-function argumentsSchema({ description, startFilters, wholeFilters }: NounModel): ObjectSchema {
+function argumentsSchema({ description, startFilters, wholeFilters, rangeFilters }: NounModel): ObjectSchema {
   const beginning = ({ argument, field }: ModelFilter) => {
     const { length: maxLength } = field.kind.column;
     return [
@@ -193,35 +197,15 @@ function argumentsSchema({ description, startFilters, wholeFilters }: NounModel)
       first: pageSizeSchema(description.plural),
       ...Object.fromEntries(startFilters.map(beginning)),
       ...Object.fromEntries(wholeFilters.map(({ argument, field }) => [argument, field.kind.schema])),
+      ...Object.fromEntries(
+        rangeFilters.flatMap(({ field, from, before }) =>
+          [from, before].map((argument) => [argument, field.kind.order?.bound]),
+        ),
+      ),
       ids: { type: 'array', maxItems: MAX_IDS, rule: `must be at most ${MAX_IDS} identifiers` },
     },
   };
 }
-
-function afterText({ description, startFilters, wholeFilters }: NounModel): string {
-  const others = [...startFilters.map(({ argument }) => `\`${argument}\``), '`ids`'];
-  const shared = wholeFilters.map(({ argument }) => `\`${argument}\``);
-  const sharing =
-    shared.length === 0
-      ? ''
-      : ` Without ${inList(others)}, the cursors of \`OLDEST\` are valid for any ${inList(shared)}.`;
-  return `Only ${description.plural} after this cursor of the same list. A cursor belongs to its order and filters; any other is refused with \`INVALID_REQUEST\`.${sharing}`;
-}
-
-function wholeText({ description: { plural } }: NounModel, { field }: ModelFilter): string {
-  const label = inSentence(field.label);
-  const unset = field.isSet ? '' : ` and ${plural} without one`;
-  return `Only ${plural} with this ${label}, such as \`${field.example}\`. Without it, ${plural} of any ${label}${unset}.`;
-}
-
-function startText({ description: { plural } }: NounModel, { field }: ModelFilter): string {
-  const label = inSentence(field.label);
-  const example = field.options.words?.start ?? `\`${field.example.slice(0, 2)}\` for ${field.example}`;
-  return `Only ${plural} whose ${label} starts with this text of 1 to ${field.kind.column.length} characters, for example ${example}. It is compared as stored, character by character: case-sensitive, spaces and accents included, \`%\` and \`_\` as themselves. The list is then ordered by ${label} (by code point), and ${plural} with the same ${label} by age.`;
-}
-
-const inList = (words: readonly string[]) => LIST.format(words);
-const LIST = new Intl.ListFormat('en');
 
 /** Each once, ascending. A text that is no 64-bit integer identifies no record. */
 function identifiers(texts: readonly string[]): bigint[] {

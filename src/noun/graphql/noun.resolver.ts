@@ -33,7 +33,7 @@ const MAX_COUNT = 100_000;
 
 /** The resolver of a noun, and the type of its records for resolvers beside it. Call it once for a noun. */
 export function nounResolver(model: NounModel, hasGet: boolean) {
-  const { description, page, fields, wholeFilters, startFilters } = model;
+  const { description, page, fields, wholeFilters, startFilters, rangeFilters } = model;
   const { singular, plural, type, withArticle, hasCount, hasChanges } = description;
   const types = nounTypes(model);
   const { RecordType, ConnectionType, DeletedType, NewInput, ChangesInput, changes, present } = types;
@@ -42,7 +42,11 @@ export function nounResolver(model: NounModel, hasGet: boolean) {
     types.fieldTypes,
   );
   const rules = rulesOf(model);
-  const orders = ['`orderBy`', ...startFilters.map(({ argument }) => `\`${argument}\``)].join(' or ');
+  const ordering = [
+    ...startFilters.map(({ argument }) => `\`${argument}\``),
+    ...(rangeFilters.length > 0 ? ['a range'] : []),
+  ];
+  const orders = ['`orderBy`', ...ordering].join(' or ');
   const follow = hasChanges
     ? ` Follow \`${singular}Changes\` for new ${plural}: the last cursor does not find each one.`
     : '';

@@ -11,7 +11,8 @@ import { NodesPageInfo, PageInfoType } from '../../doors/graphql/schema/lists/pa
 import { capitalized, inSentence } from '../../noun-words.js';
 import { textOf } from '../definition/kind.js';
 import { type ModelField, type NounModel, withoutStop } from '../definition/model.js';
-import { type ListedRow, NounCursors, type NounListRequest, type NounPage } from '../records/noun-list.js';
+import { NounCursors } from '../records/noun-cursors.js';
+import type { ListedRow, NounListRequest, NounPage } from '../records/noun-list.js';
 import type { NounRow } from '../records/row.js';
 
 export type NounTypes = ReturnType<typeof nounTypes>;
@@ -143,8 +144,6 @@ function pagePresenter(model: NounModel) {
     constructor(
       readonly $row: ListedRow,
       readonly $cursors: NounCursors,
-      /** Of the text that orders the list; null = none does. */
-      readonly $orderedBy: string | null,
     ) {}
 
     get id() {
@@ -161,10 +160,7 @@ function pagePresenter(model: NounModel) {
     }
 
     get cursor() {
-      const { id } = this.$row;
-      return this.$cursors.encode(
-        this.$orderedBy === null ? { id } : { id, text: this.$row[this.$orderedBy] as string },
-      );
+      return this.$cursors.of(this.$row);
     }
   }
   for (const { name, kind } of model.readable) {
@@ -178,8 +174,7 @@ function pagePresenter(model: NounModel) {
 
   return ({ rows, hasNextPage, changesCursor }: NounPage, list: NounListRequest) => {
     const cursors = new NounCursors(model, list);
-    const orderedBy = list.start?.filter.field.name ?? null;
-    const nodes = rows.map((row) => new ListedType(row, cursors, orderedBy));
+    const nodes = rows.map((row) => new ListedType(row, cursors));
     const pageInfo = new NodesPageInfo(nodes, list.after !== null, hasNextPage);
     return { nodes, edges: nodes, pageInfo, changesCursor };
   };

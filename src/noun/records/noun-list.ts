@@ -1,6 +1,7 @@
 import type { ListOrder } from '../../ground/kernel/validation.js';
-import { KeysetCursors } from '../../ground/records/keyset-cursors.js';
-import type { ModelFilter, NounModel } from '../definition/model.js';
+import type { ModelFilter } from '../definition/lists.js';
+import type { ModelField, NounModel } from '../definition/model.js';
+import { BY_TEXT, type KindOrder } from '../definition/order.js';
 
 export const MAX_IDS = 100;
 
@@ -8,21 +9,30 @@ export const MAX_IDS = 100;
 export type FilterValue = string | bigint | number | boolean;
 
 /**
- * The records of a project that match every filter, ordered by id, or by a text and id if the start of that text is given.
- * `NEWEST` is the exact reverse of `OLDEST`.
+ * The records of a project that match every filter, ordered by id, or by a field and id: the text whose start is given, or
+ * that of `sort`. Records without a value of it come first. `NEWEST` is the exact reverse of `OLDEST`.
  */
 export interface NounList {
   /** The value of each whole filter, in the order of the model; null = any. */
   readonly wholeValues: readonly (FilterValue | null)[];
   readonly start: { readonly filter: ModelFilter; readonly prefix: string } | null;
+  /** Null if the list has a start. */
+  readonly sort: Sort | null;
   /** At most `MAX_IDS`, each once, ascending. */
   readonly ids: readonly bigint[] | null;
   readonly orderBy: ListOrder;
 }
 
+/** The order by a field, perhaps of a part of its values: from one bound on, and before the other. Null = without it. */
+export interface Sort {
+  readonly field: ModelField;
+  readonly from: string | null;
+  readonly before: string | null;
+}
+
 export interface NounListRequest extends NounList {
   readonly pageSize: number;
-  /** Behind this record, which may be deleted since; `text` orders the list, if a text does. */
+  /** Behind this record, which may be deleted since. `text` is its value of the ordering field; empty = it has none. */
   readonly after: { readonly id: bigint; readonly text: string } | null;
   /** Whether the page comes with its position in the change log. */
   readonly isFollowed?: boolean;
@@ -50,9 +60,19 @@ export function filterValueOf(
   return (problems.length === 0 && normal ? normal(value) : value) as FilterValue;
 }
 
-/** The list of all records, or of those with these values: oldest first, as both APIs have it. */
-export function oldestFirst(wholeValues: NounList['wholeValues']): NounList {
-  return { wholeValues, start: null, ids: null, orderBy: 'OLDEST' };
+/** The field by which the list is ordered before the id; null = it is ordered by id. */
+export function orderingFieldOf({ start, sort }: NounList): ModelField | null {
+  return start?.filter.field ?? sort?.field ?? null;
+}
+
+export function orderOf({ kind }: ModelField): KindOrder {
+  return kind.order ?? BY_TEXT;
+}
+
+/** Whether a value is between the bounds. */
+export function isWithin({ field, from, before }: Sort, value: string): boolean {
+  const { compare } = orderOf(field);
+  return (from === null || compare(value, from) >= 0) && (before === null || compare(value, before) < 0);
 }
 
 /** The index of the lists with these filters, by their columns; null = the primary key. */
@@ -80,13 +100,15 @@ export function matching(
   rows: readonly ListedRow[],
   list: NounListRequest,
 ): ListedRow[] {
-  const { start, after } = list;
+  const { start, sort, after } = list;
   const compare = comparison(list);
-  const position = after && { id: String(after.id), ...(start && { [start.filter.field.name]: after.text }) };
+  const field = orderingFieldOf(list);
+  const position = after && { id: String(after.id), ...(field && { [field.name]: after.text || null }) };
   return rows.filter(
     (row) =>
       list.wholeValues.every((value, at) => value === null || isListed(row, wholeFilters[at], value)) &&
       (start === null || row[start.filter.field.name]?.startsWith(start.prefix)) &&
+      (sort === null || hasRange(sort, row)) &&
       (position === null || compare(row, position as ListedRow) > 0),
   );
 }
@@ -97,9 +119,16 @@ function isListed(row: ListedRow, filter: ModelFilter | undefined, value: Filter
   return listed !== null && (kind?.toJson?.(listed) ?? listed) === value;
 }
 
-function comparison({ start, orderBy }: NounList): (a: ListedRow, b: ListedRow) => number {
-  const ascending = start === null ? compareIds : byText(start.filter.field.name);
-  return orderBy === 'OLDEST' ? ascending : (a, b) => ascending(b, a);
+function hasRange(sort: Sort, row: ListedRow): boolean {
+  if (sort.from === null && sort.before === null) return true;
+  const value = row[sort.field.name] ?? null;
+  return value !== null && isWithin(sort, value);
+}
+
+function comparison(list: NounList): (a: ListedRow, b: ListedRow) => number {
+  const field = orderingFieldOf(list);
+  const ascending = field === null ? compareIds : byValue(field);
+  return list.orderBy === 'OLDEST' ? ascending : (a, b) => ascending(b, a);
 }
 
 /** Ids are never negative. */
@@ -108,31 +137,14 @@ function compareIds({ id: a }: ListedRow, { id: b }: ListedRow): number {
   return (a.length === b.length ? a < b : a.length < b.length) ? -1 : 1;
 }
 
-/** By code points, as both databases compare. Units of UTF-16 have another order above U+FFFF. */
-function byText(name: string): (a: ListedRow, b: ListedRow) => number {
+function byValue(field: ModelField): (a: ListedRow, b: ListedRow) => number {
+  const { name } = field;
+  const { compare } = orderOf(field);
   return (a, b) => {
-    const [first, second] = [a[name] as string, b[name] as string];
-    const length = Math.min(first.length, second.length);
-    for (let at = 0; at < length; at += 1) {
-      const difference = (first.codePointAt(at) as number) - (second.codePointAt(at) as number);
-      if (difference !== 0) return difference;
-    }
-    return first.length - second.length || compareIds(a, b);
+    const [first, second] = [a[name] ?? null, b[name] ?? null];
+    // Without a value comes first, as the databases have it.
+    const isUnset = Number(first !== null) - Number(second !== null);
+    const byValues = first === null || second === null ? isUnset : compare(first, second);
+    return byValues || compareIds(a, b);
   };
 }
-
-/**
- * The cursors of a list. A list with the oldest first, without the start of a text and without ids, takes the cursors of every
- * such list, with any other filter: clients of both APIs have stored them for years. D-109.
- */
-export class NounCursors extends KeysetCursors {
-  constructor({ description, startFilters }: NounModel, { wholeValues, start, ids, orderBy }: NounList) {
-    const isShared = orderBy === 'OLDEST' && start === null && ids === null;
-    const prefixes = startFilters.map((filter) => (filter === start?.filter ? start.prefix : null));
-    const list = [orderBy, ...wholeValues.map(textOf), ...prefixes, ids?.map(String)];
-    super(description, isShared ? null : list, start?.prefix ?? null);
-  }
-}
-
-/** JSON knows no bigint. */
-const textOf = (value: FilterValue | null) => (typeof value === 'bigint' ? String(value) : value);

@@ -14,7 +14,9 @@ import {
   matching,
   type NounListRequest,
   type NounPage,
+  orderingFieldOf,
   pageOf,
+  type Sort,
 } from './noun-list.js';
 import type { NounRow } from './row.js';
 
@@ -57,7 +59,8 @@ export class NounStore extends RecordTable<NounRow> {
 
   /** How many records the list has from its position on. Counting ends at its page size. D-180. */
   async count(projectId: bigint, list: NounListRequest): Promise<number> {
-    const { sql, values } = this.rangeOf(projectId, list);
+    const [range] = this.rangesOf(list);
+    const { sql, values } = this.rangeOf(projectId, list, range);
     const count = `SELECT COUNT(*) AS total FROM (SELECT ${this.model.table}.id ${sql}LIMIT ?) AS counted`;
     const [row] = await this.db.execute<{ total: unknown }>(count, [...values, list.pageSize]);
     return Number(row?.total);
@@ -122,22 +125,33 @@ export class NounStore extends RecordTable<NounRow> {
     return unique ? labelsOf([unique.field, ...unique.together]) : null;
   }
 
-  /** One row more than the page has. D-51. */
+  /** One row more than the page has. D-51. Two ranges are read one after the other: the second for what the first lacks. */
   private selectRange(projectId: bigint, list: NounListRequest): SqlPart {
+    const [near, far] = this.rangesOf(list);
+    const first = this.selectOne(projectId, list, near);
+    if (!far) return first;
+    const second = this.selectOne(projectId, list, far);
+    return {
+      sql: `SELECT found.* FROM (SELECT * FROM (${first.sql}) AS near UNION ALL SELECT * FROM (${second.sql}) AS far LIMIT ?) AS found`,
+      values: [...first.values, ...second.values, list.pageSize + 1],
+    };
+  }
+
+  private selectOne(projectId: bigint, list: NounListRequest, range: Range): SqlPart {
     const { table } = this.model;
     const direction = list.orderBy === 'OLDEST' ? '' : ' DESC';
+    const field = range.isUnset ? null : orderingFieldOf(list);
     // `ORDER BY id` would sort the text alias; with its table, it sorts the integer column.
-    const byText = list.start ? `${table}.${quoted(list.start.filter.field)}${direction}, ` : '';
-    const { sql, values } = this.rangeOf(projectId, list);
+    const byField = field ? `${table}.${quoted(field)}${direction}, ` : '';
+    const { sql, values } = this.rangeOf(projectId, list, range);
     return {
-      sql: `SELECT ${this.columns} ${sql}ORDER BY ${byText}${table}.id${direction} LIMIT ?`,
+      sql: `SELECT ${this.columns} ${sql}ORDER BY ${byField}${table}.id${direction} LIMIT ?`,
       values: [...values, list.pageSize + 1],
     };
   }
 
-  private rangeOf(projectId: bigint, list: NounListRequest): SqlPart {
+  private rangeOf(projectId: bigint, list: NounListRequest, { sql, values }: SqlPart): SqlPart {
     const { table, wholeFilters } = this.model;
-    const { sql, values } = list.start === null ? behindId(list) : this.behindText(list, list.start);
     const filters: string[] = [];
     const filtered: unknown[] = [];
     const indexed: string[] = [];
@@ -150,7 +164,8 @@ export class NounStore extends RecordTable<NounRow> {
       if (field.options.unique === true) unique = field;
       else indexed.push(field.column);
     }
-    if (list.start) indexed.push(list.start.filter.field.column);
+    const ordering = orderingFieldOf(list);
+    if (ordering) indexed.push(ordering.column);
     const index = indexOf(table, unique ? [unique.column] : indexed);
     // Without the hint, MySQL may sort all records of a filter. All records by id are the primary key. D-108.
     const hint = index === null ? '' : `${this.db.dialect.forceIndex(index)} `;
@@ -158,6 +173,43 @@ export class NounStore extends RecordTable<NounRow> {
       sql: `FROM ${table} ${hint}WHERE project_id = ? ${filters.join('')}${sql}`,
       values: [projectId, ...filtered, ...values],
     };
+  }
+
+  /** The part of the list behind its position: one range, or two if records without a value are behind those with one. */
+  private rangesOf(list: NounListRequest): [Range, Range?] {
+    if (list.start) return [this.behindText(list, list.start)];
+    return list.sort ? this.behindValue(list, list.sort) : [behindId(list)];
+  }
+
+  private behindValue({ orderBy, after }: NounListRequest, { field, from, before }: Sort): [Range, Range?] {
+    const column = quoted(field);
+    const isAscending = orderBy === 'OLDEST';
+    const bound = (comparison: string, text: string | null): SqlPart => {
+      if (text === null) return NOTHING;
+      const { sql, values } = this.comparable(field, text);
+      return { sql: `AND ${column} ${comparison} ${sql} `, values };
+    };
+    if (after === null) return [both(bound('>=', from), bound('<', before))];
+    if (after.text === '') {
+      const rest = behindId({ orderBy, after });
+      const unset = { sql: `AND ${column} IS NULL ${rest.sql}`, values: rest.values, isUnset: true };
+      return isAscending ? [unset, { sql: `AND ${column} IS NOT NULL `, values: [] }] : [unset];
+    }
+    const value = this.comparable(field, after.text);
+    const position = [...value.values, after.id];
+    const comparison = isAscending ? '>' : '<';
+    const behind = this.db.dialect.behind([column, 'id'], comparison, position, [value.sql, '?']);
+    const end = isAscending ? bound('<', before) : bound('>=', from);
+    const range = both({ sql: `AND ${behind.sql} `, values: behind.values }, end);
+    const hasUnset = !isAscending && !field.isSet && from === null && before === null;
+    return hasUnset ? [range, { sql: `AND ${column} IS NULL `, values: [], isUnset: true }] : [range];
+  }
+
+  /** A value as its column compares it, from its text in a cursor. */
+  private comparable({ kind: { column, isDigits } }: ModelField, text: string): SqlPart {
+    const { type, precision = 0, scale = 0 } = column;
+    if (type === 'decimal') return this.db.dialect.decimal(text, precision, scale);
+    return { sql: '?', values: [isDigits ? BigInt(text) : text] };
   }
 
   /** A cursor's text has the prefix, so the position is one end of the range, and the prefix gives the other. */
@@ -185,8 +237,20 @@ export class NounStore extends RecordTable<NounRow> {
   }
 }
 
-function behindId({ orderBy, after }: NounListRequest): SqlPart {
-  if (after === null) return { sql: '', values: [] };
+/** A condition that one range of an index meets. */
+interface Range extends SqlPart {
+  /** No record of it has a value of the ordering field. MariaDB would sort by it, because it knows no order of one NULL. */
+  readonly isUnset?: boolean;
+}
+
+const NOTHING: SqlPart = { sql: '', values: [] };
+
+function both(one: SqlPart, other: SqlPart): SqlPart {
+  return { sql: one.sql + other.sql, values: [...one.values, ...other.values] };
+}
+
+function behindId({ orderBy, after }: Pick<NounListRequest, 'orderBy' | 'after'>): SqlPart {
+  if (after === null) return NOTHING;
   return { sql: `AND id ${orderBy === 'OLDEST' ? '>' : '<'} ? `, values: [after.id] };
 }
 

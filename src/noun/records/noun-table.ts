@@ -1,4 +1,6 @@
 import type { TableOptions } from 'typeorm';
+import { listed } from '../../noun-words.js';
+import { orderingFieldsOf } from '../definition/lists.js';
 import type { ModelField, ModelUnique, NounModel } from '../definition/model.js';
 import { indexOf } from './noun-list.js';
 
@@ -10,7 +12,7 @@ export interface NounTable {
 }
 
 /** Each is a copy of the table: more would make every write slow. */
-const MOST_INDEXES = 8;
+const MOST_INDEXES = 16;
 /** Of InnoDB, in bytes and in columns. */
 const INDEX_BYTES = 3_072;
 const INDEX_COLUMNS = 16;
@@ -63,18 +65,21 @@ interface Index {
   readonly isUnique: boolean;
 }
 
-/** Each list has an index: each combination of filters, with and without the start of a text. D-263. */
-function indexesOf({ table, fields, wholeFilters, startFilters, uniques, description }: NounModel): Index[] {
+/** Each list has an index: each combination of filters, ordered by age and by each ordering field. D-263, D-268. */
+function indexesOf(model: NounModel): Index[] {
+  const { table, fields, wholeFilters, uniques, description } = model;
+  const ordering = orderingFieldsOf(model);
   // A list of a unique value has one record at most, so its index needs nothing else.
   const combined = wholeFilters.map(({ field }) => field).filter(({ options }) => options.unique !== true);
   const lists = subsetsOf(combined).flatMap((filters) => [
-    { filters, start: null },
-    ...startFilters.map(({ field }) => ({ filters, start: field })),
+    { filters, by: null },
+    // The records of one value are in the order of their ids.
+    ...ordering.filter((field) => !filters.includes(field)).map((by) => ({ filters, by })),
   ]);
   const ordered = lists
-    .filter(({ filters, start }) => filters.length > 0 || start !== null)
-    .map(({ filters, start }) => listIndex(table, fields, filters, start));
-  const all = [...ordered, ...uniques.map((unique) => uniqueIndex(table, unique))];
+    .filter(({ filters, by }) => filters.length > 0 || by !== null)
+    .map(({ filters, by }) => listIndex(table, fields, filters, by));
+  const all = [...ordered, ...uniques.map((unique) => uniqueIndex(table, unique, ordering))];
   const names = all.map(({ name }) => name);
   const wrong =
     names.find((name) => name.length > NAME_CHARACTERS) ?? names.find((name, at) => names.indexOf(name) < at);
@@ -84,19 +89,28 @@ function indexesOf({ table, fields, wholeFilters, startFilters, uniques, descrip
     );
   }
   if (all.length > MOST_INDEXES) {
+    const causes = [
+      ...combined.map(({ name }) => `filter of ${name}`),
+      ...ordering.map(({ name, filter }) => `${filter && filter !== 'whole' ? 'filter' : 'sort'} of ${name}`),
+      ...uniques.map(({ field }) => `unique of ${field.name}`),
+    ];
     throw new Error(
-      `The noun ${description.singular}: its filters and unique fields need ${all.length} indexes, and a table has at most ${MOST_INDEXES}. Each whole filter doubles them. Remove a filter.`,
+      `The noun ${description.singular}: its lists and unique fields need ${all.length} indexes, and a table has at most ${MOST_INDEXES}. They come from ${listed(causes)}. Each filter of whole values doubles them. Remove one.`,
     );
   }
   return all;
 }
 
 /** An index of a list has the shorter name. The unique field is the last column: migrations name it in their messages. */
-function uniqueIndex(table: string, { field, together }: ModelUnique): Index {
+function uniqueIndex(
+  table: string,
+  { field, together }: ModelUnique,
+  ordering: readonly ModelField[],
+): Index {
   const fields = [...together, field];
   refuseLong(table, fields);
   const columns = fields.map(({ column }) => column);
-  const isShared = field.filter === 'start' || together.length > 0;
+  const isShared = ordering.includes(field) || together.length > 0;
   const name = [table, ...columns, ...(isShared ? ['unique'] : [])].join('_');
   return { name, columns: ['project_id', ...columns], isUnique: true };
 }
@@ -112,9 +126,9 @@ function listIndex(
   table: string,
   fields: readonly ModelField[],
   filters: readonly ModelField[],
-  start: ModelField | null,
+  by: ModelField | null,
 ): Index {
-  const ordering = start === null ? filters : [...filters, start];
+  const ordering = by === null ? filters : [...filters, by];
   const keys = ['project_id', ...ordering.map(({ column }) => column), 'id'];
   const rest = fields.filter((field) => !ordering.includes(field));
   const whole = [...keys, ...rest.map(({ column }) => column), 'created_at_ms'];
@@ -140,12 +154,12 @@ function refuseLong(table: string, indexed: readonly ModelField[]): void {
   );
 }
 
-/** Lists, filters and unique values tell `Rex` from `Rex ` and `rex`. */
+/** Orders, filters and unique values tell `Rex` from `Rex ` and `rex`. */
 function isExact(field: ModelField, { uniques }: NounModel): boolean {
-  if (field.kind.name !== 'text') return false;
-  return (
-    field.filter !== null || uniques.some((unique) => [unique.field, ...unique.together].includes(field))
-  );
+  const { kind, filter, options } = field;
+  if (kind.name !== 'text') return false;
+  const isUnique = uniques.some((unique) => [unique.field, ...unique.together].includes(field));
+  return isUnique || filter !== null || options.sort === true;
 }
 
 /** A value in SQL. */

@@ -8,7 +8,9 @@ import {
 import { CHANGE_KINDS } from '../../ground/records/change-log.entity.js';
 import { inSentence } from '../../noun-words.js';
 import { jsonOf } from '../definition/kind.js';
+import { type RangeFilter, SORT } from '../definition/lists.js';
 import { type ModelField, type NounModel, withoutStop } from '../definition/model.js';
+import { cursorLengthOf } from './noun-cursors.js';
 import type { NounRow } from './row.js';
 
 type Properties = ObjectSchema['properties'];
@@ -18,7 +20,7 @@ type Properties = ObjectSchema['properties'];
  * needs the name of the header, shows them.
  */
 export function schemasOf(model: NounModel, changesCursor = '') {
-  const { description, readable, wholeFilters } = model;
+  const { description, readable, wholeFilters, rangeFilters } = model;
   const { singular, plural, withArticle } = description;
   const properties = propertiesOf(readable);
   const record = {
@@ -46,7 +48,7 @@ export function schemasOf(model: NounModel, changesCursor = '') {
   const cursor = {
     type: 'string',
     minLength: 1,
-    maxLength: CURSOR_LENGTH,
+    maxLength: cursorLengthOf(model),
     description: 'Start of the page, from the `Link` header of the previous page.',
     rule: 'must be a cursor from a Link header of this list',
   } as const;
@@ -58,6 +60,8 @@ export function schemasOf(model: NounModel, changesCursor = '') {
       properties: {
         limit: pageSizeSchema(plural),
         ...filtersWith((field) => `Filters by ${inSentence(field.description)}`),
+        ...Object.assign({}, ...rangeFilters.map((range) => boundsOf(range, plural))),
+        ...sortParameter(model),
         cursor,
       },
     } as ObjectSchema,
@@ -87,6 +91,7 @@ export function schemasOf(model: NounModel, changesCursor = '') {
         ),
         cursor: {
           ...cursor,
+          maxLength: CURSOR_LENGTH,
           description: `Only changes behind this position: the cursor of a change, or \`${changesCursor}\` of a list.`,
           rule: 'must be a cursor of the change log',
         },
@@ -95,8 +100,42 @@ export function schemasOf(model: NounModel, changesCursor = '') {
   };
 }
 
-/** Of the first version of the cursors, which lists of OpenAPI promise. */
+/** Of the change log. */
 const CURSOR_LENGTH = 64;
+
+/** The two parameters of a range. */
+function boundsOf({ field, from, before }: RangeFilter, plural: string): Properties {
+  const { kind, label, example } = field;
+  const bound = {
+    ...kind.order?.bound,
+    rule: kind.order?.bound?.rule ?? '',
+    examples: [jsonOf(kind, example)],
+  };
+  const text = (words: string) =>
+    `Only ${plural} whose ${inSentence(label)} is ${words}. The list is then ordered by it.`;
+  return {
+    [from]: { ...bound, description: text('this or behind it') },
+    [before]: { ...bound, description: text('before this') },
+  };
+}
+
+/** Absent if no field of the noun has an order. */
+function sortParameter({ description, orders }: NounModel): Properties {
+  if (orders.length === 0) return {};
+  const parameters = orders.map(({ parameter }) => parameter);
+  const unset = orders.some(({ field }) => !field.isSet)
+    ? ` Those without a value come first, and with \`-\` last.`
+    : '';
+  const text = `The order of the ${description.plural}: by this field, or with \`-\` in the exact reverse.${unset} Without it, by a range's field or oldest first.`;
+  return {
+    [SORT]: {
+      type: 'string',
+      enum: parameters,
+      description: text,
+      rule: `must be one of ${parameters.join(', ')}`,
+    },
+  };
+}
 
 /** The schema of a new record. */
 export function newSchemaOf({ fields }: NounModel): ObjectSchema {

@@ -85,16 +85,21 @@ export function documentOf(
 }
 
 function listOperation(
-  { page, description }: NounModel,
+  { page, description, rangeFilters, orders }: NounModel,
   query: ObjectSchema,
   names: OwnNames,
 ): DocumentedOperation {
   const { singular, plural, hasChanges } = description;
+  const ordering = [
+    ...(orders.length > 0 ? ['`sort`'] : []),
+    ...(rangeFilters.length > 0 ? ['a range'] : []),
+  ];
+  const unless = ordering.length > 0 ? ` unless ${ordering.join(' or ')} says otherwise` : '';
   const news = hasChanges ? `; new ${plural} are in \`GET /v1/${plural}/changes\`` : '';
   return {
     operationId: `list${page}`,
     summary: `List all ${plural}`,
-    description: `A page of ${plural}, oldest first. The \`Link\` header has the URL of the next page. [Pages](/v1/docs/pagination#changes) have each ${singular} that existed before the first one exactly once${news}.`,
+    description: `A page of ${plural}, oldest first${unless}. The \`Link\` header has the URL of the next page. [Pages](/v1/docs/pagination#changes) have each ${singular} that existed before the first one exactly once${news}.`,
     scope: `${plural}:read`,
     parameters: queryParameters(query),
     answers: readAnswers(names, page, `A page of ${plural}.`, 'this page', [

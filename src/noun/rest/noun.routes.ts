@@ -6,16 +6,12 @@ import { got } from '../../ground/kernel/got.js';
 import { MAX_PAGE_SIZE, type ObjectSchema, PAGE_SIZE, validator } from '../../ground/kernel/validation.js';
 import { serviceCallOf } from '../../request/admission/admission.js';
 import { restrictMethods } from '../../request/http/unrouted.js';
+import { SORT } from '../definition/lists.js';
 import type { NounModel } from '../definition/model.js';
+import { sortOf } from '../records/list-sort.js';
 import type { NounService } from '../records/noun.service.js';
-import {
-  type FilterValue,
-  filterValueOf,
-  type ListedRow,
-  matchesAll,
-  NounCursors,
-  oldestFirst,
-} from '../records/noun-list.js';
+import { NounCursors } from '../records/noun-cursors.js';
+import { filterValueOf, type ListedRow, matchesAll, type NounList } from '../records/noun-list.js';
 import type { NounRow } from '../records/row.js';
 import { rulesOf, schemasOf } from '../records/schemas.js';
 import { addRecordRoutes } from './record.routes.js';
@@ -54,8 +50,7 @@ export function nounRoutes(
         config: { operationId: `list${model.page}`, dataOf: plural },
       },
       async (request, reply) => {
-        const { pageSize, wholeValues, query, problems } = listQuery(request.query, PAGE_SIZE.default);
-        const list = oldestFirst(wholeValues);
+        const { pageSize, list, query, problems } = listQuery(request.query, PAGE_SIZE.default);
         const { cursor } = request.query;
         const after = cursor === undefined ? undefined : new NounCursors(model, list).decode(String(cursor));
         const { rule = '' } = schemas.listQuery.properties.cursor ?? {};
@@ -67,7 +62,7 @@ export function nounRoutes(
         linkPages(request, reply, {
           url: listUrl(request),
           query,
-          nextCursor: last ? new NounCursors(model, wanted).encode({ id: last.id }) : null,
+          nextCursor: last ? new NounCursors(model, wanted).of(last) : null,
         });
         nameIgnored(reply, Object.keys(schemas.listQuery.properties));
         if (page.changesCursor !== null) reply.header(changesCursor, page.changesCursor);
@@ -97,11 +92,11 @@ export function nounRoutes(
         config: { operationId: `list${type}Changes` },
       };
       app.get<{ Querystring: Query }>(`${path}/changes`, following, async (request, reply) => {
-        const { pageSize, wholeValues, query, problems } = changesQuery(request.query, MAX_PAGE_SIZE);
+        const { pageSize, list, query, problems } = changesQuery(request.query, MAX_PAGE_SIZE);
         if (problems.length > 0) throw invalidRequest(problems);
         const { cursor } = request.query;
         const after = cursor === undefined ? null : String(cursor);
-        const matches = matchesAll(model, wholeValues);
+        const matches = matchesAll(model, list.wholeValues);
         const page = await service.changes(serviceCallOf(request, reply), {
           after,
           field: 'cursor',
@@ -136,36 +131,46 @@ export function presenter({ readable }: NounModel): (row: NounRow | ListedRow) =
 
 interface ReadQuery {
   pageSize: number;
-  wholeValues: (FilterValue | null)[];
-  /** The page size and the filters, for links. */
+  list: NounList;
+  /** The page size, the filters and the order, for links. */
   query: string;
   /** Of values that are repeated, out of range or otherwise invalid. */
   problems: FieldProblem[];
 }
 
 /** Reads the query parameters but for the cursor. Unknown ones are ignored. */
-function queryReader({ wholeFilters }: NounModel, { properties }: ObjectSchema) {
+function queryReader(model: NounModel, { properties }: ObjectSchema) {
+  const { wholeFilters, rangeFilters, orders } = model;
   const { cursor: _, ...read } = properties;
+  const whole = wholeFilters.map(({ argument, field }) => ({ name: argument, kind: field.kind }));
+  const bounds = rangeFilters.flatMap(({ field: { kind }, from, before }) => [
+    { name: from, kind },
+    { name: before, kind },
+  ]);
+  const filters = [...whole, ...bounds].filter(({ name }) => name in read);
   const problemsOf = validator({ type: 'object', properties: read });
   return (query: Query, usualSize: number): ReadQuery => {
     const { limit } = query;
-    const given = wholeFilters.map(({ field: { name, kind } }) => ({
-      name,
-      kind,
-      value: kind.parse?.(query[name]) ?? query[name],
-    }));
-    const problems = problemsOf({
-      limit: wholeNumber(limit),
-      ...Object.fromEntries(given.map(({ name, value }) => [name, value])),
-    });
+    const values = Object.fromEntries(
+      filters.map(({ name, kind }) => [name, kind.parse?.(query[name]) ?? query[name]]),
+    );
+    const sort = orders.length > 0 && SORT in read ? query[SORT] : undefined;
+    const given = { ...values, ...(sort !== undefined && { [SORT]: sort }) };
+    const problems = problemsOf({ limit: wholeNumber(limit), ...given });
     const pageSize = limit === undefined ? usualSize : Number(limit);
-    const filters = given
-      .filter(({ value }) => value !== undefined)
-      .map(({ name, value }) => `&${name}=${encodeURIComponent(String(value))}`);
+    const stated = Object.entries(given)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => `&${name}=${encodeURIComponent(String(value))}`);
+    const wholeValues = whole.map(({ name, kind }) => filterValueOf(kind, values[name], problems));
+    const order = orders.find(({ parameter }) => parameter === sort);
+    const wanted = { start: null, wholeValues, field: order?.field ?? null, argument: SORT, values };
     return {
       pageSize,
-      wholeValues: given.map(({ kind, value }) => filterValueOf(kind, value, problems)),
-      query: `limit=${pageSize}${filters.join('')}`,
+      list: {
+        ...{ wholeValues, start: null, sort: sortOf(model, wanted, problems), ids: null },
+        orderBy: order?.isDescending ? 'NEWEST' : 'OLDEST',
+      },
+      query: `limit=${pageSize}${stated.join('')}`,
       problems,
     };
   };

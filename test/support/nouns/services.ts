@@ -1,7 +1,8 @@
 import type { ListOrder } from '../../../src/ground/kernel/validation.js';
 import type { DefinedNoun } from '../../../src/noun/define-noun.js';
 import { NounService } from '../../../src/noun/records/noun.service.js';
-import { NounCursors, type NounList } from '../../../src/noun/records/noun-list.js';
+import { NounCursors } from '../../../src/noun/records/noun-cursors.js';
+import type { NounList } from '../../../src/noun/records/noun-list.js';
 import type { TestApp } from '../start-app.js';
 
 /** A list of a noun whose filters are `status` and the start of its name, as toys. */
@@ -19,7 +20,7 @@ export function listOf(
 ): NounList {
   const [filter] = model.startFilters;
   const start = filter && nameStartsWith !== null ? { filter, prefix: nameStartsWith } : null;
-  return { wholeValues: [status], start, ids, orderBy };
+  return { wholeValues: [status], start, sort: null, ids, orderBy };
 }
 
 export const cursorsOf = (noun: Pick<DefinedNoun, 'model'>, wanted: WantedList) =>

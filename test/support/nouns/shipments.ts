@@ -17,7 +17,7 @@ export const shipments = defineNoun({
     trackingCode: text({ max: 32, example: 'PX4711' }),
     fragile: boolean({ default: false, filter: true }),
     insured: boolean({ optional: true, filter: true, example: false }),
-    deliveredAt: dateTime({ optional: true }),
+    deliveredAt: dateTime({ optional: true, filter: 'range', sort: true }),
     dueAt: dateTime({ example: '2026-12-24T18:00:00.000Z' }),
     packedAt: dateTime({ optional: true, min: '2000-01-01T00:00:00Z', max: '2100-01-01T00:00:00Z' }),
     orderedOn: date({ optional: true, min: '2000-01-01', max: '2099-12-31' }),

@@ -1,0 +1,73 @@
+import { KeysetCursors } from '../../ground/records/keyset-cursors.js';
+import type { ModelField, NounModel } from '../definition/model.js';
+import {
+  type FilterValue,
+  isWithin,
+  type ListedRow,
+  type NounList,
+  orderingFieldOf,
+  orderOf,
+} from './noun-list.js';
+
+/**
+ * The cursors of a list. A list with the oldest first, without an order by a field and without ids, takes the cursors of every
+ * such list, with any other filter: clients of both APIs have stored them for years. D-109.
+ */
+export class NounCursors extends KeysetCursors {
+  private readonly field: ModelField | null;
+
+  constructor(
+    { description, startFilters }: NounModel,
+    private readonly wanted: NounList,
+  ) {
+    const { wholeValues, start, sort, ids, orderBy } = wanted;
+    const isShared = orderBy === 'OLDEST' && start === null && sort === null && ids === null;
+    const prefixes = startFilters.map((filter) => (filter === start?.filter ? start.prefix : null));
+    const sorting = sort ? [sort.field.name, sort.from, sort.before] : [];
+    const list = [orderBy, ...wholeValues.map(textOf), ...prefixes, ids?.map(String), ...sorting];
+    super(description, isShared ? null : list, start?.prefix ?? (sort && ''));
+    this.field = orderingFieldOf(wanted);
+  }
+
+  /** The position behind this row. */
+  of(row: ListedRow): string {
+    const { field } = this;
+    if (field === null) return this.encode({ id: row.id });
+    const value = row[field.name] ?? '';
+    return this.encode({ id: row.id, text: value && (orderOf(field).textOf?.(value) ?? value) });
+  }
+
+  override decode(cursor: string) {
+    const position = super.decode(cursor);
+    return position && this.hasPlace(position.text) ? position : null;
+  }
+
+  /** Whether a record of the list can have this value of its ordering field. */
+  private hasPlace(text: string): boolean {
+    const { sort } = this.wanted;
+    if (sort === null) return true;
+    if (text === '') return !sort.field.isSet && sort.from === null && sort.before === null;
+    return orderOf(sort.field).isText(text) && isWithin(sort, text);
+  }
+}
+
+/** The length of the longest cursor of a noun's lists in REST. */
+export function cursorLengthOf({ description, orders, rangeFilters }: NounModel): number {
+  const characters = [...orders, ...rangeFilters].map(
+    ({ field }) => field.kind.column.length ?? LONGEST_NUMBER,
+  );
+  if (characters.length === 0) return SHORTEST;
+  const parts = description.plural.length + MARK_AND_ID + CHARACTER_BYTES * Math.max(...characters);
+  return Math.max(SHORTEST, Math.ceil((parts * 4) / 3));
+}
+
+/** Of the first version of the cursors, which lists of OpenAPI promise. */
+const SHORTEST = 64;
+/** A decimal with its sign and its point. */
+const LONGEST_NUMBER = 40;
+/** With three colons. */
+const MARK_AND_ID = 12 + 20 + 3;
+const CHARACTER_BYTES = 4;
+
+/** JSON knows no bigint. */
+const textOf = (value: FilterValue | null) => (typeof value === 'bigint' ? String(value) : value);

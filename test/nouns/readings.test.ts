@@ -1,0 +1,5 @@
+import { createGateway } from '../../src/app/gateway.js';
+import { READINGS, readings } from '../support/nouns/readings.js';
+import { suitesOn } from './suites.js';
+
+suitesOn(createGateway({ name: 'Readings', nouns: [readings] }), READINGS);

@@ -1,0 +1,106 @@
+import { describe, expect, test } from '@jest/globals';
+import { loadConfig } from '../../src/ground/config/config.js';
+import { withDataSource } from '../../src/ground/database/data-source.js';
+import { migrate, revertLastMigration } from '../../src/ground/database/migrate.js';
+import { defineNoun } from '../../src/noun/define-noun.js';
+import { boolean } from '../../src/noun/definition/boolean.js';
+import { choice } from '../../src/noun/definition/choice.js';
+import { dateTime } from '../../src/noun/definition/date-time.js';
+import { integer } from '../../src/noun/definition/integer.js';
+import type { Field } from '../../src/noun/definition/kind.js';
+import { text } from '../../src/noun/definition/text.js';
+import { texts } from '../../src/noun/definition/texts.js';
+import { createTestDatabase, databaseKinds } from '../support/databases.js';
+import { readings } from '../support/nouns/readings.js';
+import { schemaOf } from '../support/written-schema.js';
+
+const title = text({});
+const define = (fields: Record<string, Field>) => defineNoun({ name: 'book', fields: { title, ...fields } });
+const options = (more: object) => more as never;
+
+test.each<[problem: string, fields: Record<string, Field>]>([
+  [
+    'sort of a cannot work: no list is ordered by a field of the kind boolean',
+    { a: boolean(options({ sort: true })) },
+  ],
+  ['sort of a cannot work', { a: choice({ x: 'X.' }, options({ sort: true })) }],
+  ['sort of a cannot work', { a: texts(options({ most: 1, max: 9, sort: true })) }],
+  ['filter of a cannot be range: the kind text', { a: text(options({ filter: 'range' })) }],
+  ['filter of a cannot be range: the kind boolean', { a: boolean(options({ filter: 'range' })) }],
+  ['filter of a cannot be start: the kind integer', { a: integer(options({ filter: 'start' })) }],
+  ['filter of a cannot be has: the kind texts', { a: texts(options({ most: 1, max: 9, filter: 'has' })) }],
+  ['filter of a cannot be true: the kind dateTime', { a: dateTime(options({ filter: true })) }],
+  ['two orders have the name NEWEST', { newest: integer({ sort: true }) }],
+  ['two orders have the name A_DESC', { a: integer({ sort: true }), aDesc: integer({ sort: true }) }],
+  [
+    'two filters have the argument aFrom',
+    { a: integer({ filter: 'range' }), aFrom: integer({ filter: true }) },
+  ],
+  [
+    'sort is a parameter of its lists in REST',
+    { sort: integer({ filter: true }), a: integer({ sort: true }) },
+  ],
+  [
+    'they come from filter of a, filter of b, filter of c, filter of d and sort of e',
+    {
+      ...Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, boolean({ filter: true })])),
+      e: integer({ sort: true }),
+    },
+  ],
+  ['The index of a is longer than MySQL allows', { a: text({ max: 800, sort: true }) }],
+])(
+  'Sort-7: an order or a filter that cannot work is refused at once, by field and option: %s',
+  (problem, fields) => {
+    expect(() => define(fields)).toThrow(new RegExp(problem, 'i'));
+  },
+);
+
+test('Sort-8: an option that a kind does not have does not compile', () => {
+  // @ts-expect-error no list is ordered by a truth value
+  expect(boolean({ sort: true }).options.sort).toBe(true);
+  // @ts-expect-error no list is ordered by a choice
+  expect(choice({ a: 'A.' }, { sort: true }).filter).toBeNull();
+  // @ts-expect-error a text has no ranges
+  expect(text({ filter: 'range' }).filter).toBeNull();
+  // @ts-expect-error lists of one moment would be lists of one record
+  expect(dateTime({ filter: true }).filter).toBeNull();
+});
+
+test('Sort-9: one index serves the order and the ranges of a field, with each filter by value', () => {
+  const names = (readings.table.table.indices ?? []).map(({ name }) => name);
+  const fields = ['meter', 'power', 'taken_at', 'day', 'pulses', 'level'];
+  expect(names.toSorted()).toEqual(
+    [
+      'readings_state',
+      ...fields.flatMap((field) => [`readings_${field}`, `readings_state_${field}`]),
+    ].toSorted(),
+  );
+});
+
+describe.each(databaseKinds())('on %s', (kind) => {
+  test('Sort-10: a written migration makes the indexes of a new order, and its revert drops them', async () => {
+    const database = await createTestDatabase(kind);
+    try {
+      const target = loadConfig({ DATABASE_URL: database.url }).database;
+      const without = define({ at: dateTime({ optional: true }) });
+      const sorted = define({ at: dateTime({ optional: true, sort: true, filter: 'range' }) });
+      const schema = await schemaOf(without.table.table, sorted.table.table);
+      const indexes = () =>
+        withDataSource(
+          target,
+          { entities: [], migrations: [] },
+          { poolSize: 1, queryTimeoutMs: 10_000 },
+          async (source) => {
+            const table = await source.createQueryRunner().getTable('books');
+            return (table?.indices ?? []).map(({ name }) => name);
+          },
+        );
+      await migrate(target, { entities: [], migrations: schema.migrations });
+      expect(await indexes()).toEqual(['books_at']);
+      await revertLastMigration(target, { entities: [], migrations: schema.migrations });
+      expect(await indexes()).toEqual([]);
+    } finally {
+      await database.remove();
+    }
+  });
+});
