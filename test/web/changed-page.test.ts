@@ -2,7 +2,8 @@ import { expect, test } from '@jest/globals';
 import { changedPage, isIncomplete, PAGE_SIZE } from '../../browser/dashboard/src/items/changed-page.js';
 import type { Item } from '../../browser/dashboard/src/items/item.js';
 import type { ItemChange, ListPage } from '../../browser/dashboard/src/items/item-documents.js';
-import type { Selection } from '../../browser/dashboard/src/items/selection.js';
+import { filteredBy, type Selection } from '../../browser/dashboard/src/items/selection.js';
+import { readings } from '../support/nouns/readings.js';
 import { toys } from '../support/nouns/toys.js';
 
 const NEWEST: Selection = { noun: toys.description, filters: {}, orderBy: null };
@@ -84,15 +85,89 @@ test('ChangedPage-5: an item leaves a filtered page with its value, and enters i
   expect(idsAfter(page, deleted(9, { status: 'sold' }), SOLD)).toEqual(['7']);
 });
 
-test('ChangedPage-6: only the gateway knows the place in a list that is ordered by a text, and the rows that move up', () => {
-  const page = pageOf([9, 7], { fields: { name: 'Rex' } });
-  const shown = { page, selection: SEARCH, isFirst: true };
-  const change = created(8, { name: 'Reto' });
-  expect(changedPage(shown, change)).toBe(page);
-  expect(isIncomplete(shown, [change])).toBe(true);
-  expect(isIncomplete(shown, [created(8, { name: 'Luna' })])).toBe(false);
+test('ChangedPage-6: only the gateway knows the rows that move up from the next page', () => {
+  expect(isIncomplete({ page: pageOf([9, 7], { hasNextPage: true }) })).toBe(true);
+  expect(isIncomplete({ page: pageOf([9]) })).toBe(false);
+});
+
+test('ChangedPage-7: in a list that a text orders, an item takes its place by code points, and leaves with its start', () => {
+  const page = pageOf([7, 9], { fields: { name: 'Rex' } });
+  expect(idsAfter(page, created(8, { name: 'Reto' }), SEARCH)).toEqual(['8', '7', '9']);
+  expect(idsAfter(page, created(8, { name: 'Rex' }), SEARCH)).toEqual(['7', '8', '9']);
+  expect(idsAfter(page, created(8, { name: 'Re\u{10ffff}' }), SEARCH)).toEqual(['7', '9', '8']);
+  expect(idsAfter(page, created(8, { name: 'Luna' }), SEARCH)).toEqual(['7', '9']);
   expect(idsAfter(page, updated(7, { name: 'Luna' }), SEARCH)).toEqual(['9']);
-  const few = pageOf([9, 7], { hasNextPage: true });
-  expect(isIncomplete({ page: few, selection: NEWEST, isFirst: true }, [deleted(8)])).toBe(true);
-  expect(isIncomplete({ page: pageOf([9]), selection: NEWEST, isFirst: true }, [deleted(8)])).toBe(false);
+});
+
+const READING: Selection = { noun: readings.description, filters: {}, orderBy: 'POWER' };
+const reading = (id: number, power: string | null, more: Partial<Item> = {}) => item(id, { power, ...more });
+
+test.each([
+  ['power', 'POWER', ['-10.0000000000', '-9.5000000000', '0.0000000000', '9.0000000000', '10.0000000000']],
+  ['pulses', 'PULSES', ['-9007199254740993', '-9', '9', '10', '9007199254740993']],
+  ['level', 'LEVEL', [1, 2, 9]],
+  [
+    'takenAt',
+    'TAKEN_AT',
+    ['0001-01-01T00:00:00.000Z', '1969-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+  ],
+  ['meter', 'METER', ['Rex', 'Rex ', 'rex', '\ue000', '🐈']],
+])(
+  'ChangedPage-8: in a list by %s, a new item takes its place as the gateway orders it, in both directions',
+  (field, orderBy, values) => {
+    const all = [null, ...values].map((value, at) => item(at + 1, { [field]: value }));
+    for (const order of [orderBy, `${orderBy}_DESC`]) {
+      const selection = { ...READING, orderBy: order };
+      const nodes = order === orderBy ? all : all.toReversed();
+      for (const [at, each] of nodes.entries()) {
+        const page = { ...pageOf([]), nodes: nodes.toSpliced(at, 1) };
+        expect(
+          changedPage({ page, selection, isFirst: true }, { kind: 'CREATED', item: each }).nodes,
+        ).toEqual(nodes);
+      }
+    }
+  },
+);
+
+test('ChangedPage-9: an item whose ordering value changes moves, and leaves a page whose end it passes', () => {
+  const nodes = [reading(1, '1.0'), reading(2, '2.0'), reading(3, '3.0')];
+  const page = { ...pageOf([], { hasNextPage: true }), nodes };
+  const move = (power: string | null, isFirst = true) =>
+    changedPage(
+      { page, selection: READING, isFirst },
+      { kind: 'UPDATED', item: reading(2, power) },
+    ).nodes.map(({ id }) => id);
+  expect(move('2.5')).toEqual(['1', '2', '3']);
+  expect(move('0.5')).toEqual(['2', '1', '3']);
+  expect(move(null)).toEqual(['2', '1', '3']);
+  expect(move('0.5', false)).toEqual(['1', '3']);
+  expect(move('4')).toEqual(['1', '3']);
+});
+
+test('ChangedPage-10: a range has what is from one bound on, and not the other bound; nothing without a value', () => {
+  const ranged = { ...READING, orderBy: null, filters: { powerFrom: '2', powerBefore: '3' } };
+  const enter = (power: string | null) =>
+    idsAfter(pageOf([]), { kind: 'CREATED', item: reading(1, power) }, ranged);
+  expect(
+    ['1.9999999999', '2.0000000000', '2.9999999999', '3.0000000000', null].map(
+      (power) => enter(power).length,
+    ),
+  ).toEqual([0, 1, 1, 0, 0]);
+});
+
+test('Sort-11: a filter that brings an order ends the order and the filters that would need another one', () => {
+  const at: Selection = { ...READING, filters: { state: 'fine', meterStartsWith: 'N' }, orderBy: null };
+  const ranged = filteredBy(at, 'levelFrom', '2');
+  expect(ranged).toEqual({ filters: { state: 'fine', levelFrom: '2' }, orderBy: null });
+  const sorted = { ...READING, orderBy: 'LEVEL_DESC' };
+  expect(filteredBy(sorted, 'levelBefore', '2').orderBy).toBe('LEVEL_DESC');
+  expect(filteredBy(sorted, 'powerFrom', '2').orderBy).toBeNull();
+  expect(filteredBy({ ...sorted, filters: { levelFrom: '2' } }, 'levelBefore', '3').filters).toEqual({
+    levelFrom: '2',
+    levelBefore: '3',
+  });
+  expect(filteredBy({ ...sorted, filters: { levelFrom: '2' } }, 'levelFrom', null)).toEqual({
+    filters: {},
+    orderBy: 'LEVEL_DESC',
+  });
 });

@@ -1,6 +1,6 @@
 import { filteredFieldsOf, type NounDescription } from '../../../nouns.js';
 import { go, type Place } from '../routing/location.js';
-import { isSearchable, ORDERS, type Selection } from './selection.js';
+import { isSearchable, ordersOf, type Selection } from './selection.js';
 
 /** The user's position in the list. It is part of the URL, so that Back, Forward and a reload work. */
 export interface Browsing extends Selection {
@@ -24,7 +24,7 @@ export function browsingOf(noun: NounDescription, { query, kept }: Place): Brows
   return {
     noun,
     filters: Object.fromEntries(given),
-    orderBy: ORDERS.find((each) => each === query.get('orderBy')) ?? null,
+    orderBy: ordersOf(noun).find((each) => each === query.get('orderBy')) ?? null,
     after: query.get('after'),
     trail: Array.isArray(trail) ? trail.filter((each) => typeof each === 'string') : [],
   };

@@ -1,7 +1,8 @@
 import { filteredFieldsOf } from '../../../nouns.js';
 import type { Item } from './item.js';
 import type { ItemChange, ListPage } from './item-documents.js';
-import { orderingSearch, orderOf, type Selection } from './selection.js';
+import { compareValues, comparisonOf } from './order.js';
+import type { Selection } from './selection.js';
 
 export const PAGE_SIZE = 25;
 
@@ -20,12 +21,15 @@ export function changedPage({ page, selection, isFirst }: ShownPage, { kind, ite
   if (kind === 'DELETED' || !isSelected(item, selection)) {
     return known ? { ...page, nodes: nodes.toSpliced(at, 1) } : page;
   }
-  if (known) return isSame(known, item) ? page : { ...page, nodes: nodes.with(at, { ...known, ...item }) };
-  // Such a list is ordered by a text, as the database compares it.
-  if (orderingSearch(selection)) return page;
-  const isNewestFirst = orderOf(selection) === 'NEWEST';
-  const id = BigInt(item.id);
-  const follower = nodes.findIndex((node) => BigInt(node.id) < id === isNewestFirst);
+  const compare = comparisonOf(selection);
+  if (known && isSame(known, item)) return page;
+  if (known && compare(known, item) === 0) return { ...page, nodes: nodes.with(at, { ...known, ...item }) };
+  if (known) {
+    // The value that orders the list is another one: the item moves, perhaps to another page.
+    const left = { ...page, nodes: nodes.toSpliced(at, 1) };
+    return changedPage({ page: left, selection, isFirst }, { kind, item: { ...known, ...item } });
+  }
+  const follower = nodes.findIndex((node) => compare(node, item) > 0);
   if (follower === 0 && !isFirst) return page;
   if (follower === -1 && (pageInfo.hasNextPage || (nodes.length === 0 && !isFirst))) return page;
   const more = nodes.toSpliced(follower === -1 ? nodes.length : follower, 0, item);
@@ -38,22 +42,22 @@ export function changedPage({ page, selection, isFirst }: ShownPage, { kind, ite
   };
 }
 
-/** Whether the changes leave something that only the gateway knows: rows of the next page, or a place in a list ordered by a text. */
-export function isIncomplete({ page, selection }: ShownPage, changes: readonly ItemChange[]): boolean {
-  if (page.pageInfo.hasNextPage && page.nodes.length <= PAGE_SIZE / 2) return true;
-  const shown = new Set(page.nodes.map(({ id }) => id));
-  return (
-    orderingSearch(selection) !== undefined &&
-    changes.some(({ kind, item }) => kind !== 'DELETED' && isSelected(item, selection) && !shown.has(item.id))
-  );
+/** Whether only the gateway knows rows that belong on the page: those of the next one that move up. */
+export function isIncomplete({ page }: Pick<ShownPage, 'page'>): boolean {
+  return page.pageInfo.hasNextPage && page.nodes.length <= PAGE_SIZE / 2;
 }
 
 /** Whether the list with these filters has the item. */
 function isSelected(item: Item, { noun, filters }: Selection): boolean {
   return filteredFieldsOf(noun).every(({ argument, field, match }) => {
     const wanted = filters[argument];
-    const value = String(item[field.name] ?? '');
-    return wanted === undefined || (match === 'start' ? value.startsWith(wanted) : value === wanted);
+    if (wanted === undefined) return true;
+    const value = item[field.name] ?? null;
+    if (match === 'start') return String(value ?? '').startsWith(wanted);
+    if (match === 'whole') return String(value ?? '') === wanted;
+    if (value === null) return false;
+    const isBefore = compareValues(field, value, wanted) < 0;
+    return match === 'before' ? isBefore : !isBefore;
   });
 }
 

@@ -94,7 +94,7 @@ export function problemOf(field: NounField, text: string): string | null {
 }
 
 /** The moment as the control shows it, in the reader's time zone; an empty text stays empty. */
-function localTimeOf(iso: string): string {
+export function localTimeOf(iso: string): string {
   if (iso === '') return '';
   const at = new Date(iso);
   const part = (value: number, digits: number) => String(value).padStart(digits, '0');
@@ -104,7 +104,7 @@ function localTimeOf(iso: string): string {
 }
 
 /** The moment of the control's text; empty = it has none, such as of a year with five digits. */
-function momentOf(localTime: string): string {
+export function momentOf(localTime: string): string {
   const at = new Date(localTime);
   return Number.isNaN(at.getTime()) ? '' : at.toISOString();
 }

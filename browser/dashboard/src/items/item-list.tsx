@@ -41,7 +41,7 @@ export function ItemList({ list, browsing, addedId, acts, onAdd }: Props) {
   return (
     <>
       <ItemTable
-        noun={noun}
+        browsing={browsing}
         items={page.nodes}
         isBusy={isStale}
         addedId={addedId}

@@ -1,15 +1,18 @@
-import { Trash2 } from 'lucide-react';
+import { ArrowDown, ArrowUp, ArrowUpDown, Trash2 } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import {
   capitalized,
   headOf,
+  inSentence,
   type NounDescription,
   type NounField,
   readableFieldsOf,
 } from '../../../nouns.js';
 import { Moment } from '../elements/moment.js';
 import { Tooltip } from '../elements/tooltip.js';
+import { type Browsing, browseTo, select } from './browsing.js';
 import { type Item, textIn, valueIn } from './item.js';
+import { orderBy, orderingOf } from './selection.js';
 
 /** The acts that the key allows on an item. */
 export interface ItemActs {
@@ -19,7 +22,7 @@ export interface ItemActs {
 }
 
 interface Props {
-  noun: NounDescription;
+  browsing: Browsing;
   items: readonly Item[];
   /** Another page is loading. */
   isBusy: boolean;
@@ -30,7 +33,8 @@ interface Props {
   acts: ItemActs | null;
 }
 
-export function ItemTable({ noun, items, isBusy, addedId, changedIds, acts }: Props) {
+export function ItemTable({ browsing, items, isBusy, addedId, changedIds, acts }: Props) {
+  const { noun } = browsing;
   const added = useRef<HTMLTableRowElement>(null);
   const isShown = items.some(({ id }) => id === addedId);
   useEffect(() => {
@@ -44,10 +48,8 @@ export function ItemTable({ noun, items, isBusy, addedId, changedIds, acts }: Pr
         <caption className="unseen">{capitalized(noun.plural)}</caption>
         <thead>
           <tr>
-            {[head, ...columns].map(({ name, label }) => (
-              <th key={name} scope="col">
-                {label}
-              </th>
+            {[head, ...columns].map((field) => (
+              <Head key={field.name} field={field} browsing={browsing} />
             ))}
             <th scope="col">Id</th>
             <th scope="col">Added</th>
@@ -91,6 +93,40 @@ export function ItemTable({ noun, items, isBusy, addedId, changedIds, acts }: Pr
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** The head of a sorted column orders the list by it: ascending, descending, and not any more. */
+function Head({ field, browsing }: { field: NounField; browsing: Browsing }) {
+  const { label, isSorted } = field;
+  const ordering = orderingOf(browsing);
+  const isOrdering = ordering.field?.name === field.name;
+  if (!isSorted && !isOrdering) return <th scope="col">{label}</th>;
+  const direction = isOrdering ? (ordering.isDescending ? 'descending' : 'ascending') : 'none';
+  const Icon = { ascending: ArrowUp, descending: ArrowDown, none: ArrowUpDown }[direction];
+  const goOn = () => {
+    const isReverse = direction === 'ascending';
+    const next = ordering.isFixed ? (isReverse ? 'NEWEST' : 'OLDEST') : orderBy(field, isReverse);
+    const ends = direction === 'descending' && !ordering.isFixed;
+    browseTo(select(browsing, { orderBy: ends ? null : next }));
+  };
+  return (
+    <th scope="col" aria-sort={direction}>
+      <button
+        type="button"
+        className="sort"
+        disabled={ordering.isFixed && !isOrdering}
+        title={
+          ordering.isFixed && !isOrdering
+            ? `The list is ordered by ${inSentence(ordering.field?.label ?? '')}, as its filter is`
+            : undefined
+        }
+        onClick={goOn}
+      >
+        {label}
+        <Icon size={14} aria-hidden="true" />
+      </button>
+    </th>
   );
 }
 

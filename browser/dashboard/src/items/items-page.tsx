@@ -15,7 +15,7 @@ import { type Item, scopeOf, textIn } from './item.js';
 import { documentsOf } from './item-documents.js';
 import { ItemEditor } from './item-editor.js';
 import { ItemList } from './item-list.js';
-import { Toolbar } from './toolbar.js';
+import { Toolbar } from './toolbar/toolbar.js';
 import { useItemList } from './use-item-list.js';
 
 type Act =

@@ -17,12 +17,14 @@ export function NoItems({ browsing, mayAdd, onAdd }: Props) {
   return (
     <div className="empty">
       <p className="empty-title">{title(browsing)}</p>
-      {searchesOf(browsing).map(({ argument, match, field }) => (
-        <p key={argument} className="muted">
-          {match === 'start' ? 'Only the start of the' : 'The whole'} {inSentence(field.label)} is compared.
-          Upper and lower case, accents and blanks differ.
-        </p>
-      ))}
+      {searchesOf(browsing)
+        .filter(({ match }) => /^(start|whole)$/.test(match))
+        .map(({ argument, match, field }) => (
+          <p key={argument} className="muted">
+            {match === 'start' ? 'Only the start of the' : 'The whole'} {inSentence(field.label)} is compared.
+            Upper and lower case, accents and blanks differ.
+          </p>
+        ))}
       {isPart ? (
         <button type="button" onClick={() => browseTo(wholeListOf(noun))}>
           Show all {plural}
@@ -38,10 +40,12 @@ export function NoItems({ browsing, mayAdd, onAdd }: Props) {
   );
 }
 
-/** The filters by a text that are set. */
+const WORDS = { start: 'that starts with', whole: 'that is', from: 'from', before: 'before' };
+
+/** The filters by a text or a bound that are set. */
 function searchesOf({ noun, filters }: Browsing) {
   return filteredFieldsOf(noun).filter(
-    ({ argument, field }) => !field.choices && filters[argument] !== undefined,
+    ({ argument, field, match }) => (!field.choices || match !== 'whole') && filters[argument] !== undefined,
   );
 }
 
@@ -65,8 +69,7 @@ function title(browsing: Browsing) {
       {searches.map(({ argument, match, field }, at) => (
         <Fragment key={argument}>
           {at > 0 && ' and '}
-          {valueInWords(field)} {match === 'start' ? 'that starts with' : 'that is'} “
-          <bdi>{filters[argument]}</bdi>”
+          {valueInWords(field)} {WORDS[match]} “<bdi>{filters[argument]}</bdi>”
         </Fragment>
       ))}
     </>

@@ -2,22 +2,57 @@ import { filteredFieldsOf, type NounDescription, type NounField, type NounFilter
 import { valueProblemOf } from '../item-files/value-problem.js';
 import { inputOf } from './item.js';
 
-export const ORDERS = ['NEWEST', 'OLDEST'] as const;
-export type Order = (typeof ORDERS)[number];
-
 /** Which items the user sees, in which order. */
 export interface Selection {
   noun: NounDescription;
   /** The values of the list's arguments, by the name of the argument. An absent one does not filter. */
   filters: Readonly<Record<string, string>>;
-  /** Null = the order that suits the list: a search by the start of a text, otherwise the newest items first. */
-  orderBy: Order | null;
+  /** An order of GraphQL. Null = the order that suits the list: by the field of its filter, otherwise the newest items first. */
+  orderBy: string | null;
 }
 
-/** The filters with another value of one; null = without it. */
-export function withFilter({ filters }: Selection, argument: string, value: string | null) {
-  const { [argument]: _, ...others } = filters;
-  return value === null ? others : { ...others, [argument]: value };
+interface Ordering {
+  /** Undefined = the list is ordered by age. */
+  field: NounField | undefined;
+  isDescending: boolean;
+  /** A filter brings it with it, and allows no order by another field. */
+  isFixed: boolean;
+}
+
+/** The orders of the list in GraphQL. */
+export function ordersOf({ fields }: NounDescription): string[] {
+  const sorted = fields.filter(({ isSorted }) => isSorted);
+  return ['NEWEST', 'OLDEST', ...sorted.flatMap((field) => [orderBy(field, false), orderBy(field, true)])];
+}
+
+/** Such as `DUE_AT` or `DUE_AT_DESC`. */
+export function orderBy({ name }: NounField, isDescending: boolean): string {
+  const inCapitals = name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+  return isDescending ? `${inCapitals}_DESC` : inCapitals;
+}
+
+/** The filters and the order with another value of a filter; null = without it. A list has one order, so a filter that brings one ends others. */
+export function filteredBy(
+  selection: Selection,
+  argument: string,
+  value: string | null,
+): Pick<Selection, 'filters' | 'orderBy'> {
+  const { noun } = selection;
+  const { [argument]: _, ...others } = selection.filters;
+  if (value === null) return { filters: others, orderBy: selection.orderBy };
+  const filter = noun.filters.find((each) => each.argument === argument);
+  if (!filter || filter.match === 'whole')
+    return { filters: { ...others, [argument]: value }, orderBy: selection.orderBy };
+  const kept = Object.entries(others).filter(([name]) =>
+    noun.filters.some(
+      (each) => each.argument === name && (each.match === 'whole' || each.field === filter.field),
+    ),
+  );
+  const isOrdered = orderingOf(selection).field?.name === filter.field;
+  return {
+    filters: { ...Object.fromEntries(kept), [argument]: value },
+    orderBy: isOrdered ? selection.orderBy : null,
+  };
 }
 
 /** Whether an item can have the value. The gateway refuses a list with another one. */
@@ -25,7 +60,16 @@ export function isSearchable(
   { field, match }: Pick<NounFilter, 'match'> & { field: NounField },
   value: string,
 ) {
-  return match === 'start' || valueProblemOf(field, value) === null;
+  if (match === 'start') return true;
+  if (field.kind === 'decimal') return isDecimal(field, value);
+  if (field.scalar === 'DateTime') return !Number.isNaN(Date.parse(value));
+  return valueProblemOf(field, value) === null;
+}
+
+/** The example has all places that a value can have. */
+function isDecimal({ example }: NounField, value: string): boolean {
+  const [, part = ''] = value.split('.');
+  return /^-?\d+(\.\d+)?$/.test(value) && part.length <= (example.split('.')[1] ?? '').length;
 }
 
 /** The filters as variables of an operation; null = it does not filter. */
@@ -35,12 +79,20 @@ export function variablesOf({ noun, filters }: Selection): Record<string, unknow
   );
 }
 
-/** The search by which the list is ordered; undefined = the list is ordered by age. */
-export function orderingSearch({ noun, filters }: Selection) {
-  return noun.filters.find(({ match, argument }) => match === 'start' && filters[argument] !== undefined);
+/** The field by which the list is ordered, and how. With a filter that brings an order, `OLDEST` is the ascending one. */
+export function orderingOf(selection: Selection): Ordering {
+  const { noun, filters } = selection;
+  const filter = noun.filters.find(({ match, argument }) => match !== 'whole' && filters[argument]);
+  const wanted = selection.orderBy ?? (filter ? 'OLDEST' : 'NEWEST');
+  const named = noun.fields.find((field) => [false, true].some((each) => orderBy(field, each) === wanted));
+  return {
+    field: filter ? noun.fields.find(({ name }) => name === filter.field) : named,
+    isDescending: wanted === 'NEWEST' || (named !== undefined && wanted === orderBy(named, true)),
+    isFixed: filter !== undefined,
+  };
 }
 
-/** The order of the list. With a search by the start of a text, `OLDEST` means from A to Z. */
-export function orderOf(selection: Selection): Order {
-  return selection.orderBy ?? (orderingSearch(selection) ? 'OLDEST' : 'NEWEST');
+/** The order of the list in GraphQL. */
+export function orderOf(selection: Selection): string {
+  return selection.orderBy ?? (orderingOf(selection).isFixed ? 'OLDEST' : 'NEWEST');
 }

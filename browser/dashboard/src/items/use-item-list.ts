@@ -85,7 +85,7 @@ export function useItemList(browsing: Browsing, mayRead: boolean): ItemListState
           if (next !== page) changed.push(change.item.id);
           page = next;
         }
-        if (areNew && isIncomplete({ ...place, page }, changes)) reloadSoon();
+        if (areNew && isIncomplete({ page })) reloadSoon();
         return changed.length > 0 ? { ...known, page } : undefined;
       });
       // Rows that left the page would stay in the cache for as long as the tab is open.
