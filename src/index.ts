@@ -10,6 +10,7 @@ export {
   type OwnParts,
   type RecordOf,
 } from './noun/define-noun.js';
+export { refuse } from './noun/definition/action.js';
 export { boolean } from './noun/definition/boolean.js';
 export { choice } from './noun/definition/choice.js';
 export { date } from './noun/definition/date.js';

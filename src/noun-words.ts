@@ -30,7 +30,20 @@ export function joined(nouns: readonly NounDescription[]): string {
 
 /** Every scope, as the command line writes them. */
 export function scopesOf(nouns: readonly NounDescription[]): string[] {
-  return [...nouns.flatMap(({ plural }) => [`${plural}:read`, `${plural}:write`]), 'domains', 'keys'];
+  return [...nouns.flatMap(scopesOfNoun).map(({ scope }) => scope), 'domains', 'keys'];
+}
+
+/** The scopes of a noun, and what each allows. */
+export function scopesOfNoun({ plural, actions = [] }: NounDescription) {
+  const scope = (act: string): `${string}:${string}` => `${plural}:${act}`;
+  return [
+    { scope: scope('read'), allows: `read ${plural}` },
+    { scope: scope('write'), allows: `create and change ${plural}` },
+    ...actions.map(({ name, description }) => ({
+      scope: scope(name),
+      allows: inSentence(withoutStop(description)),
+    })),
+  ];
 }
 
 /** `Books` for `books`. */
@@ -44,6 +57,11 @@ export const listed = (words: readonly string[]) => new Intl.ListFormat('en-GB')
 /** The field's value in messages to people, such as `a title`. */
 export function valueInWords({ label, withArticle }: NounField): string {
   return withArticle ?? `a ${label.toLowerCase()}`;
+}
+
+/** The beginning of a longer sentence. */
+export function withoutStop(sentence: string): string {
+  return sentence.replace(/\.$/, '');
 }
 
 /** A label within a sentence: `Name` → `name`; `ISBN` stays. */

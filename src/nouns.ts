@@ -16,13 +16,15 @@ export interface NounDescription {
   readonly fields: readonly NounField[];
   /** The arguments that select from its list in GraphQL. */
   readonly filters: readonly NounFilter[];
+  /** What a key with the scope of its name can do with a record; absent = nothing. */
+  readonly actions?: readonly NounAction[];
   /** GraphQL has `bookCount`, with the filters of the list. */
   readonly hasCount: boolean;
   /** GraphQL has `bookChanges` as query and subscription, and lists have their `changesCursor`. */
   readonly hasChanges?: boolean;
   /** A deleted item can be restored: GraphQL has `deletedBooks` and `restoreBook`. */
   readonly hasTrash?: boolean;
-  /** Operations that GraphiQL offers; absent = a list, a creation and a change with every field. */
+  /** Operations that GraphiQL offers; absent = a list, a creation, a change with every field, and each action. */
   readonly examples?: readonly NounExample[];
 }
 
@@ -65,6 +67,17 @@ export interface NounFilter {
   readonly field: string;
   /** The value itself, or the start of a text, or a bound of a range: by these two the list is then ordered. */
   readonly match: 'whole' | 'start' | 'from' | 'before';
+}
+
+/** `lend` of books is the mutation `lendBook`, the path `/books/{bookId}/lend` and the scope `books:lend`. */
+interface NounAction {
+  readonly name: string;
+  /** For people, such as the text of a button. */
+  readonly label: string;
+  /** A sentence. */
+  readonly description: string;
+  /** Of its input, the type `LendBookInput` in GraphQL; none = it has no input. */
+  readonly fields: readonly NounField[];
 }
 
 export interface NounExample {

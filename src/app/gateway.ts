@@ -3,7 +3,7 @@ import { ConfigError } from '../ground/config/config.js';
 import type { DatabaseSchema } from '../ground/database/data-source.js';
 import { MAX_SCOPES_LENGTH, Scopes } from '../ground/kernel/caller.js';
 import type { Noun, NounSource } from '../noun/noun.js';
-import { capitalized, type GatewayDescription } from '../noun-words.js';
+import { capitalized, type GatewayDescription, scopesOfNoun } from '../noun-words.js';
 import type { NounDescription } from '../nouns.js';
 import { type Brand, type BrandOptions, brandOf } from './brand.js';
 import { isReserved, sameName } from './reserved-names.js';
@@ -37,7 +37,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   const [first, ...others] = nouns;
   if (!first) throw new Error(`The gateway ${name} needs at least one noun.`);
   requireNames(nouns.map(({ description }) => description));
-  const scopes = new Scopes(nouns.map(({ description }) => description.plural));
+  const scopes = new Scopes(
+    nouns.flatMap(({ description }) => scopesOfNoun(description)).map(({ scope }) => scope),
+  );
   const { length } = scopes.all.join();
   if (length > MAX_SCOPES_LENGTH) {
     const most = `an API key stores at most ${MAX_SCOPES_LENGTH} characters of scopes`;
@@ -116,7 +118,8 @@ function requireNames(nouns: readonly NounDescription[]): void {
 }
 
 /** The types and root fields of a noun in GraphQL. Its plural is also its path, its command and its table. */
-function namesOf({ singular, plural, type, fields, hasTrash }: NounDescription): readonly string[] {
+function namesOf(noun: NounDescription): readonly string[] {
+  const { singular, plural, type, fields, actions = [], hasTrash } = noun;
   const parts = ['Change', 'Changes', 'ChangeConnection', 'Connection', 'Edge', 'Order'];
   return [
     ...[singular, plural, type, `${singular}Count`, `${singular}Changes`],
@@ -131,5 +134,12 @@ function namesOf({ singular, plural, type, fields, hasTrash }: NounDescription):
       : []),
     ...[`New${type}`, `Deleted${type}`, ...parts.map((part) => `${type}${part}`)],
     ...fields.filter(({ kind }) => kind === 'choice').map((field) => `${type}${capitalized(field.name)}`),
+    ...actions.flatMap((action) => [
+      `${action.name}${type}`,
+      ...(action.fields.length > 0 ? [`${capitalized(action.name)}${type}Input`] : []),
+      ...action.fields
+        .filter(({ kind }) => kind === 'choice')
+        .map((field) => `${type}${capitalized(action.name)}${capitalized(field.name)}`),
+    ]),
   ];
 }

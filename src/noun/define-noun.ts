@@ -3,7 +3,8 @@ import type { RestDocument } from '../doors/rest/rest-document.js';
 import type { DatabaseSchema } from '../ground/database/data-source.js';
 import type { FieldProblem } from '../ground/kernel/errors.js';
 import type { OwnNames } from '../request/http/headers.js';
-import type { Field } from './definition/kind.js';
+import { type ActionMaker, type DefinedAction, withActions } from './definition/action.js';
+import type { Field, Fields, ValuesOf } from './definition/kind.js';
 import { modelOf, type NounModel, type NounWords } from './definition/model.js';
 import type { NounSource } from './noun.js';
 import type { Defined, NounServices } from './noun-of.js';
@@ -12,13 +13,10 @@ import { tableOf } from './records/noun-table.js';
 import type { NounRow } from './records/row.js';
 import type { TrashService } from './records/trash.service.js';
 
-type Fields = Readonly<Record<string, Field>>;
-type ValueOf<F> = F extends Field<infer Value, unknown> ? Value : never;
 type InputOf<F> = F extends Field<unknown, infer Input> ? Input : never;
 type OptionalNames<F extends Fields> = {
   [Name in keyof F]: undefined extends InputOf<F[Name]> ? Name : never;
 }[keyof F];
-type ValuesOf<F extends Fields> = { -readonly [Name in keyof F]: ValueOf<F[Name]> };
 type RowOf<F extends Fields> = { id: bigint; projectId: bigint; createdAtMs: number } & ValuesOf<F>;
 type NewOf<F extends Fields> = { [Name in Exclude<keyof F, OptionalNames<F>>]: InputOf<F[Name]> } & {
   [Name in OptionalNames<F>]?: InputOf<F[Name]>;
@@ -34,6 +32,11 @@ interface NounDefinition<F extends Fields> extends NounWords {
   readonly fields: F;
   /** The problems across the fields of a record, whose fields are valid. */
   readonly check?: (record: ValuesOf<F>) => FieldProblem[];
+  /**
+   * What clients can do with a record beside changing its fields, by name:
+   * `(action) => ({ deliver: action({ input: { at: dateTime({}) }, run: (shipment, { at }) => ({ deliveredAt: at }) }) })`.
+   */
+  readonly actions?: (action: ActionMaker<RowOf<F>, ValuesOf<F>>) => Readonly<Record<string, DefinedAction>>;
   /** Loads the migrations of its table, oldest first, if the gateway does not list them. */
   readonly migrations?: () => Promise<DatabaseSchema['migrations']>;
   /** Created in the demo project. */
@@ -75,8 +78,9 @@ export interface DefinedNoun<F extends Fields = Fields> extends NounSource, Defi
  * Loads none of them. Throws an `Error` that names the field and the option that cannot work.
  */
 export function defineNoun<const F extends Fields>(definition: NounDefinition<F>): DefinedNoun<F> {
-  const { fields, check, migrations, demo = [], get, own } = definition;
-  const model = modelOf(definition, fields, (check as NounModel['checks']) ?? null);
+  const { fields, check, actions, migrations, demo = [], get, own } = definition;
+  const fieldsOnly = modelOf(definition, fields, (check as NounModel['checks']) ?? null);
+  const model = actions ? withActions(fieldsOnly, actions) : fieldsOnly;
   if (model.hasTrash && get !== undefined)
     throw new Error(`The noun ${model.description.singular}: softDelete needs the usual get. Leave get out.`);
   let loading: ReturnType<Defined['loadDoors']> | undefined;

@@ -5,12 +5,13 @@ import type { KeepDeleted } from '../ground/records/record-table.js';
 import type { OwnNames } from '../request/http/headers.js';
 import type { NounModel } from './definition/model.js';
 import type { Noun, NounContract, NounDoors, OpenNoun } from './noun.js';
+import { Decisions } from './records/decisions.js';
 import { NounService } from './records/noun.service.js';
 import { entityOf } from './records/noun-entity.js';
 import { NounStore } from './records/noun-store.js';
 import type { NounTable } from './records/noun-table.js';
 import type { NounRow } from './records/row.js';
-import { rulesOf } from './records/schemas.js';
+import { inputRulesOf, rulesOf } from './records/schemas.js';
 import type { TrashService } from './records/trash.service.js';
 
 /** The parts of a defined noun. */
@@ -55,6 +56,8 @@ export function nounOf(
   const { description } = model;
   const Row = entity as unknown as new () => NounRow;
   const rules = rulesOf(model);
+  // Their defaults and examples are checked too.
+  for (const action of model.actions) inputRulesOf(model, action);
   const demoRecords = demo.map((record, at) => checkedDemo(record, at, description.singular, rules));
   const texts = Object.fromEntries(
     model.fields.flatMap(({ name, kind: { json, toJson } }) =>
@@ -72,7 +75,8 @@ export function nounOf(
       const trash = trashed && new trashed.NounTrash(model, trashed.table.Row, db, now);
       const keep = trash && ((...deleted: Parameters<KeepDeleted>) => trash.keep(...deleted));
       const store = new NounStore(model, Row, db, versions, changes, keep);
-      const service = new NounService(model, store, ids, idempotency, now);
+      const decisions = model.actions.length > 0 ? new Decisions(model) : null;
+      const service = new NounService(model, store, ids, idempotency, now, decisions);
       const trashService =
         trashed && trash && new trashed.TrashService(model, store, trash, service, idempotency);
       return {

@@ -3,7 +3,9 @@ import {
   type GatewayDescription,
   type NounDescription,
   type NounExample,
+  type NounField,
   readableFieldsOf,
+  withoutStop,
 } from '../../nouns.js';
 
 export type ExampleQuery = NounExample;
@@ -103,14 +105,11 @@ export const exampleQueries = (nouns: GatewayDescription['nouns']): readonly Exa
   },
 ];
 
-/** A list, a creation and a change, with every field, and a subscription. */
+/** A list, a creation and a change, with every field, each action, and a subscription. */
 function usualExamples(noun: NounDescription): NounExample[] {
-  const { singular, plural, type, withArticle, fields, hasChanges } = noun;
+  const { singular, plural, type, withArticle, fields, actions = [], hasChanges } = noun;
   const selection = ['id', ...readableFieldsOf(noun).map(({ name }) => name)].join(' ');
-  const values = fields.map(({ name, json, scalar, example }) => [
-    name,
-    scalar === 'Int' || json === 'boolean' || json === 'texts' ? JSON.parse(example) : example,
-  ]);
+  const values = valuesOf(fields);
   const followExample = {
     task: `Follow changes of ${plural}`,
     query: `subscription Follow${capitalized(plural)}($after: String) {
@@ -147,6 +146,28 @@ function usualExamples(noun: NounDescription): NounExample[] {
 `,
       variables: { id: `<id of a ${singular}>`, changes: Object.fromEntries(values.slice(0, 1)) },
     },
+    ...actions.map((action) => {
+      const hasInput = action.fields.length > 0;
+      const act = capitalized(action.name) + type;
+      return {
+        task: withoutStop(action.description),
+        query: `mutation ${act}($id: ID!${hasInput ? `, $input: ${act}Input!` : ''}) {
+  ${action.name}${type}(id: $id${hasInput ? ', input: $input' : ''}) { ${selection} }
+}
+`,
+        variables: {
+          id: `<id of a ${singular}>`,
+          ...(hasInput && { input: Object.fromEntries(valuesOf(action.fields)) }),
+        },
+      };
+    }),
     ...(hasChanges ? [followExample] : []),
   ];
+}
+
+function valuesOf(fields: readonly NounField[]): [name: string, value: unknown][] {
+  return fields.map(({ name, json, scalar, example }) => [
+    name,
+    scalar === 'Int' || json === 'boolean' || json === 'texts' ? JSON.parse(example) : example,
+  ]);
 }

@@ -75,7 +75,7 @@ function operation(root: Node, place: Place): OperationTypes {
   const query = inQuery.length > 0 ? [queryArgument(inQuery)] : [];
   const values = [...start, ...query, 'options?: client.CallOptions'].join(', ');
   const typed = (name: string, signature: string) => ({ name, text: `${comment(node)}${signature};` });
-  const result = `Promise<${answer.typed?.type ?? 'void'}>`;
+  const result = `Promise<${answer.result}>`;
   const methods = [typed(id, `${id}(${values}): ${result}`)];
   const filters = inQuery.filter(({ name }) => name !== 'cursor');
   const [, own] = as?.split('.') ?? [];
@@ -177,17 +177,23 @@ function bodyOf(root: Node, node: Node, nameOf: NameOf): { typed: Typed; isRequi
   return { typed, isRequired: body.value.required === true };
 }
 
-/** The answer of the one success that has content. */
-function answerOf(root: Node, node: Node, nameOf: NameOf): { typed: Typed | null; item: string } {
+/** The answer of the one success that has content, and of another one that has none. */
+function answerOf(
+  root: Node,
+  node: Node,
+  nameOf: NameOf,
+): { typed: Typed | null; result: string; item: string } {
   const successes = children(node, 'responses')
     .filter(([status]) => /^2/.test(status))
     .map(([, response]) => resolved(root, response));
   if (successes.length === 0) throw new DocumentProblem(node.at, 'no successful answer');
   const typed = successes.map((response) => jsonOf(response, nameOf));
-  const types = new Set(typed.map((each) => each?.type));
-  if (types.size > 1) throw new DocumentProblem(node.at, 'several different successful answers');
-  const type = typed[0]?.type ?? 'void';
-  return { typed: typed[0] ?? null, item: type.endsWith('[]') ? type.slice(0, -2) : `${type}[number]` };
+  const found = typed.find((each) => each !== null) ?? null;
+  if (typed.some((each) => each !== null && each.type !== found?.type))
+    throw new DocumentProblem(node.at, 'several different successful answers');
+  const type = found?.type ?? 'void';
+  const result = found && typed.includes(null) ? `${type} | undefined` : type;
+  return { typed: found, result, item: type.endsWith('[]') ? type.slice(0, -2) : `${type}[number]` };
 }
 
 /** The type of JSON content; null = there is no content. */

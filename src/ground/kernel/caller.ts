@@ -1,8 +1,8 @@
 import { isAhead } from './duration.js';
 import { AppError } from './errors.js';
 
-/** Each noun has two, such as `books:read` and `books:write`. */
-export type NounScope = `${string}:read` | `${string}:write`;
+/** Each noun has `books:read` and `books:write`, and one for each of its actions, such as `books:lend`. */
+export type NounScope = `${string}:${string}`;
 export type Scope = NounScope | 'domains' | 'keys';
 
 /** Of all scopes of a key, joined by commas. */
@@ -10,11 +10,9 @@ export const MAX_SCOPES_LENGTH = 4_000;
 
 /** The scopes that the keys of a gateway can have. */
 export class Scopes {
-  readonly ofNouns: readonly NounScope[];
   readonly all: readonly Scope[];
 
-  constructor(plurals: readonly string[]) {
-    this.ofNouns = plurals.flatMap((plural): NounScope[] => [`${plural}:read`, `${plural}:write`]);
+  constructor(readonly ofNouns: readonly NounScope[]) {
     this.all = [...this.ofNouns, 'domains', 'keys'];
   }
 

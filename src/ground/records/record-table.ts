@@ -70,22 +70,27 @@ export class RecordTable<Row extends ProjectRow> {
   }
 
   /**
-   * Returns the changed record; null = there is none. Throws as `insertAll`, and what `expect` throws for the record before
-   * and `verify` for the changed one: then nothing is changed.
+   * Returns the changed record; null = there is none. A function decides on the changes of the locked record, perhaps more
+   * than once. Throws as `insertAll`, and what the function throws, `expect` for the record before and `verify` for the
+   * changed one: then nothing is changed.
    */
   update(
     caller: Caller,
     id: bigint,
-    changes: Partial<Row>,
+    changes: Partial<Row> | ((before: Row) => Partial<Row>),
     alongside: Alongside<Row>,
     { expect, verify }: Checks<Row> = {},
   ): Promise<Row | null> {
-    const isTogether = alongside !== null || expect !== undefined || verify !== undefined;
+    const decide = typeof changes === 'function' ? changes : null;
+    const isTogether = alongside !== null || decide !== null || expect !== undefined || verify !== undefined;
     return this.write(caller, isTogether, async (manager, note) => {
       const key = keyOf<Row>(caller.projectId, id);
-      const before = (note || expect) && (await this.lock(manager, key));
+      const before = (note || expect || decide) && (await this.lock(manager, key));
       if (before) expect?.(before);
-      await manager.update(this.entity, key, changes as QueryDeepPartialEntity<Row>);
+      const wanted = decide ? before && decide(before) : changes;
+      // An action may change nothing.
+      if (wanted && Object.keys(wanted).length > 0)
+        await manager.update(this.entity, key, wanted as QueryDeepPartialEntity<Row>);
       const after = await manager.findOneBy(this.entity, key);
       if (after) verify?.(after);
       if (after) await alongside?.(manager, after);

@@ -116,6 +116,11 @@ export interface ModelField extends Field {
   readonly isRequired: boolean;
 }
 
+export type Fields = Readonly<Record<string, Field>>;
+type ValueOf<F> = F extends Field<infer Value, unknown> ? Value : never;
+/** The values of a record with these fields. */
+export type ValuesOf<F extends Fields> = { -readonly [Name in keyof F]: ValueOf<F[Name]> };
+
 /** The values that the options allow. */
 export type FieldOf<Value, Options> = Field<
   Options extends { optional: true } ? Value | null : Value,

@@ -20,7 +20,25 @@ export interface NounModel extends NounLists {
   readonly checks: ((record: never) => FieldProblem[]) | null;
   /** A deleted record can be restored. */
   readonly hasTrash: boolean;
+  readonly actions: readonly ModelAction[];
   readonly inputExamples: NounWords['inputExamples'];
+}
+
+/** What clients can do with a record beside changing its fields. */
+export interface ModelAction {
+  /** Also its path behind a record, and the end of its scope: `deliver` needs `shipments:deliver`. */
+  readonly name: string;
+  /** Its root field in GraphQL, and its operation in REST: `deliverShipment`. */
+  readonly operation: string;
+  /** The type of its input in both APIs: `DeliverShipmentInput`. */
+  readonly inputType: string;
+  readonly label: string;
+  /** A sentence. */
+  readonly description: string;
+  /** Of its input. */
+  readonly fields: readonly ModelField[];
+  /** Returns the fields to change, or throws a refusal. */
+  run(record: object, input: object, at: { readonly now: string }): unknown;
 }
 
 /** Values that no two records of a project share. A record that lacks one of them shares none. */
@@ -106,11 +124,12 @@ export function modelOf(
     ...lists,
     checks,
     hasTrash: words.softDelete === true,
+    actions: [],
     inputExamples: words.inputExamples,
   };
 }
 
-const NAME = /^[a-z][a-zA-Z0-9]{0,39}$/;
+export const NAME = /^[a-z][a-zA-Z0-9]{0,39}$/;
 /** No table can have these names without quotes. */
 const WORDS_OF_SQL = ['groups', 'keys', 'lines', 'rows', 'values'];
 /** Names that the platform gives the properties of records, or the arguments of lists. */
@@ -134,7 +153,7 @@ const TYPES = ['order', 'edge', 'connection', 'change', 'changes', 'changeConnec
 /** Of a change, beside the record. */
 const OF_CHANGES = ['cursor', 'kind', 'at'];
 
-function modelField(
+export function modelField(
   noun: string,
   name: string,
   field: Field,
@@ -185,7 +204,7 @@ function uniqueOf(
   return [{ field, together }];
 }
 
-function describedField({ name, label, kind, isRequired, options, example }: ModelField): NounField {
+export function describedField({ name, label, kind, isRequired, options, example }: ModelField): NounField {
   return {
     name,
     label,
@@ -207,13 +226,8 @@ function describedField({ name, label, kind, isRequired, options, example }: Mod
   };
 }
 
-/** The beginning of a longer sentence. */
-export function withoutStop(sentence: string): string {
-  return sentence.replace(/\.$/, '');
-}
-
 /** `priceCents` → `Price cents`. */
-function inWords(name: string): string {
+export function inWords(name: string): string {
   return capitalized(name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
 }
 

@@ -8,9 +8,10 @@ import {
 } from '../../doors/graphql/operations/type-options.js';
 import { changeTypes } from '../../doors/graphql/schema/lists/change.type.js';
 import { NodesPageInfo, PageInfoType } from '../../doors/graphql/schema/lists/page.js';
-import { capitalized, inSentence } from '../../noun-words.js';
+import { capitalized, inSentence, withoutStop } from '../../noun-words.js';
 import { textOf } from '../definition/kind.js';
-import { type ModelField, type NounModel, withoutStop } from '../definition/model.js';
+import type { ModelField, NounModel } from '../definition/model.js';
+import type { Values } from '../records/noun.service.js';
 import { NounCursors } from '../records/noun-cursors.js';
 import type { ListedRow, NounListRequest, NounPage } from '../records/noun-list.js';
 import type { NounRow } from '../records/row.js';
@@ -21,7 +22,7 @@ export type NounTypes = ReturnType<typeof nounTypes>;
 export function nounTypes(model: NounModel) {
   const { description, fields, readable, table } = model;
   const { singular, plural, type, withArticle, hasChanges } = description;
-  const fieldTypes = fieldTypesOf(model);
+  const fieldTypes = fieldTypesOf(type, fields);
   const typeOf = ({ name }: ModelField) => fieldTypes.get(name) as object;
 
   @PlainType(type, `${capitalized(withArticle)}.`)
@@ -89,11 +90,8 @@ export function nounTypes(model: NounModel) {
   })
   class NewInput {}
   for (const field of fields) {
-    const { options, label, isRequired } = field;
-    const text = options.words?.input ?? `Its ${inSentence(label)}`;
-    const unstated = options.default === undefined ? '' : `; ${textOf(options.default)} if it is not stated`;
-    const sentence = `${withForm(text, formOf(field))}${unstated}.`;
-    addField(NewInput, field.name, typeOf(field), { description: sentence, nullable: !isRequired });
+    const description = inputText(field, field.options.words?.input ?? `Its ${inSentence(field.label)}`);
+    addField(NewInput, field.name, typeOf(field), { description, nullable: !field.isRequired });
   }
 
   @InputType(`${type}Changes`, {
@@ -212,17 +210,34 @@ function inputExamples({ fields }: NounModel): { create: string; change: string 
 
 type FieldType = typeof ID | typeof Int | typeof String | object;
 
-/** The type of each field in GraphQL, by name. An enum is registered once, so call it once for a noun. */
-function fieldTypesOf({ description, fields }: NounModel): ReadonlyMap<string, FieldType> {
+/** A sentence about a field of an input, from its beginning. */
+export function inputText(field: ModelField, text: string): string {
+  const { options } = field;
+  const unstated = options.default === undefined ? '' : `; ${textOf(options.default)} if it is not stated`;
+  return `${withForm(text, formOf(field))}${unstated}.`;
+}
+
+/** The type of each field in GraphQL, by name. An enum's name begins with `owner`, and is registered once. */
+export function fieldTypesOf(owner: string, fields: readonly ModelField[]): ReadonlyMap<string, FieldType> {
   return new Map(
     fields.map(({ name, kind, description: text }): [string, FieldType] => {
       if (!kind.choices) {
         const scalar = { String, ID, Int, Boolean, DateTime: DATE_TIME }[kind.scalar];
         return [name, kind.most === undefined ? scalar : [scalar]];
       }
-      return [name, describedEnum(`${description.type}${capitalized(name)}`, text, kind.choices)];
+      return [name, describedEnum(`${owner}${capitalized(name)}`, text, kind.choices)];
     }),
   );
+}
+
+/** The values of an input, in the form of the rules. */
+export function parsed(
+  fields: NounModel['fields'],
+  input: Values,
+  isStated: (value: unknown) => boolean,
+): Values {
+  const stated = fields.filter(({ name }) => input[name] !== undefined && isStated(input[name]));
+  return Object.fromEntries(stated.map(({ name, kind }) => [name, kind.parse?.(input[name]) ?? input[name]]));
 }
 
 /** Declares a field of a type, an input or arguments, whose name is known only now. */

@@ -19,7 +19,8 @@ import {
   type IdempotencyService,
   objectCodec,
 } from '../../tenants/idempotency/idempotency.service.js';
-import type { NounModel } from '../definition/model.js';
+import type { ModelAction, NounModel } from '../definition/model.js';
+import type { Decisions } from './decisions.js';
 import type { NounListRequest, NounPage } from './noun-list.js';
 import type { NounStore } from './noun-store.js';
 import type { NounRow } from './row.js';
@@ -30,7 +31,9 @@ export type Values = Readonly<Record<string, unknown>>;
 /** The records of a noun in the caller's project. For the caller, records of other projects do not exist. */
 export class NounService {
   readonly codec: Codec<NounRow>;
-  private readonly mayRead: NounScope;
+  private readonly actCodec: Codec<{ row: NounRow; changed: string[] }>;
+  private readonly verify: ((row: NounRow) => void) | undefined;
+  private readonly readScope: NounScope;
   private readonly mayWrite: NounScope;
 
   constructor(
@@ -39,23 +42,34 @@ export class NounService {
     private readonly ids: IdGenerator,
     private readonly idempotency: IdempotencyService,
     private readonly now: () => number,
+    /** Of a noun with actions. */
+    private readonly decisions: Decisions | null = null,
   ) {
-    const { description, fields } = model;
-    this.mayRead = `${description.plural}:read`;
+    const { description, fields, checks } = model;
+    this.verify = checks ? (row) => refuseProblems(checks(row as never)) : undefined;
+    this.readScope = `${description.plural}:read`;
     this.mayWrite = `${description.plural}:write`;
     const int64 = fields.filter(({ kind }) => kind.scalar === 'ID').map(({ name }) => name);
     this.codec = objectCodec<NounRow>('projectId', 'id', ...int64);
+    const { codec } = this;
+    this.actCodec = {
+      write: ({ row, changed }) => JSON.stringify([codec.write(row), changed]),
+      read: async (json) => {
+        const [row, changed] = JSON.parse(json);
+        return { row: await codec.read(row), changed };
+      },
+    };
   }
 
   /** A page: one query, of one range of an index also for late pages. Throws `AppError forbidden`. */
   async list({ caller }: ServiceCall, wanted: NounListRequest): Promise<NounPage> {
-    requireScope(caller, this.mayRead);
+    requireScope(caller, this.readScope);
     return this.store.page(caller.projectId, { ...wanted, isFollowed: this.isFollowed(caller) });
   }
 
   /** The next changes. Throws `AppError forbidden`, and what `NounChanges.page` throws. */
   async changes({ caller }: ServiceCall, wanted: ChangesRequest<NounRow>): Promise<ChangePage<NounRow>> {
-    requireScope(caller, this.mayRead);
+    requireScope(caller, this.readScope);
     return this.store.changes.page(caller, wanted);
   }
 
@@ -64,25 +78,25 @@ export class NounService {
     { caller }: ServiceCall,
     wanted: ChangesRequest<NounRow>,
   ): Promise<ChangeStream<NounRow>> {
-    requireScope(caller, this.mayRead);
+    requireScope(caller, this.readScope);
     return this.store.changes.follow(caller, wanted);
   }
 
   /** How many records the list has, up to its page size. Throws `AppError forbidden`. */
   async count({ caller }: ServiceCall, wanted: NounListRequest): Promise<number> {
-    requireScope(caller, this.mayRead);
+    requireScope(caller, this.readScope);
     return this.store.count(caller.projectId, wanted);
   }
 
   /** Throws `AppError forbidden`, `not_found`. */
   async get({ caller }: ServiceCall, id: bigint): Promise<NounRow> {
-    requireScope(caller, this.mayRead);
+    requireScope(caller, this.readScope);
     return (await this.store.find(caller.projectId, id)) ?? this.refuseUnknown(id);
   }
 
   /** As `get`, for several records with one query; unknown ids are left out. */
   async getAll({ caller }: ServiceCall, ids: readonly bigint[]): Promise<Map<bigint, NounRow>> {
-    requireScope(caller, this.mayRead);
+    requireScope(caller, this.readScope);
     const found = await this.store.findAll(caller.projectId, ids);
     return new Map(found.map((row) => [row.id, row]));
   }
@@ -129,10 +143,9 @@ export class NounService {
     answered: Iterable<string>,
     expect?: (before: NounRow) => void,
   ): Promise<NounRow> {
-    const { description, checks } = this.model;
+    const { description } = this.model;
     requireAnswerable(caller, description.plural, { changes, fields: answered });
     requireScope(caller, this.mayWrite);
-    const verify = checks ? (row: NounRow) => refuseProblems(checks(row as never)) : undefined;
     return this.idempotency.once(
       {
         caller,
@@ -142,10 +155,67 @@ export class NounService {
       },
       async (complete) =>
         (await this.refuseTaken(() =>
-          this.store.update(caller, id, changes as Partial<NounRow>, complete, { expect, verify }),
+          this.store.update(caller, id, changes as Partial<NounRow>, complete, {
+            expect,
+            verify: this.verify,
+          }),
         )) ?? this.refuseUnknown(id),
       this.codec,
     );
+  }
+
+  /**
+   * Does an action, whose checked input is `input`, and returns the record; a repeated Idempotency-Key does nothing.
+   * `answered` and `expect` are as for `update`. Throws as `update`, and what the action refuses.
+   */
+  async act(
+    { caller, idempotencyKey }: ServiceCall,
+    action: ModelAction,
+    { id, input }: { id: bigint; input: Values },
+    answered: Iterable<string>,
+    expect?: (before: NounRow) => void,
+  ): Promise<NounRow> {
+    const { plural } = this.model.description;
+    requireScope(caller, `${plural}:${action.name}`);
+    const nowMs = this.now();
+    let changed: string[] = [];
+    const requireShown = (names: readonly string[]) =>
+      requireAnswerable(caller, plural, {
+        changes: Object.fromEntries(names.map((name) => [name, true])),
+        fields: answered,
+      });
+    const decide = (before: NounRow) => {
+      if (!this.decisions) throw new Error(`${plural} have no actions`);
+      const changes = this.decisions.ofAction(action, before, input, nowMs);
+      changed = Object.keys(changes);
+      requireShown(changed);
+      return changes;
+    };
+    const done = await this.idempotency.once(
+      {
+        caller,
+        key: idempotencyKey,
+        operation: action.operation,
+        input: [id, ...this.inputOf(input, action.fields)],
+      },
+      async (complete) => {
+        const alongside: Alongside<NounRow> =
+          complete && ((manager, row) => complete(manager, { row, changed }));
+        const row = await this.refuseTaken(() =>
+          this.store.update(caller, id, decide, alongside, { expect, verify: this.verify }),
+        );
+        return { row: row ?? this.refuseUnknown(id), changed };
+      },
+      this.actCodec,
+    );
+    // Another key may repeat the request.
+    requireShown(done.changed);
+    return done.row;
+  }
+
+  /** Whether the caller sees a record in an answer. */
+  mayRead({ caller }: ServiceCall): boolean {
+    return caller.scopes.has(this.readScope);
   }
 
   /**
@@ -175,8 +245,8 @@ export class NounService {
   }
 
   /** For Idempotency-Key: each field in the order of the definition; undefined = a change does not state it. */
-  private inputOf(values: Values): (string | bigint | null | undefined)[] {
-    return this.model.fields.map(({ name }) => {
+  private inputOf(values: Values, fields = this.model.fields): (string | bigint | null | undefined)[] {
+    return fields.map(({ name }) => {
       const value = values[name];
       if (typeof value === 'number') return BigInt(value);
       return typeof value === 'boolean' || Array.isArray(value)

@@ -6,10 +6,10 @@ import {
   validator,
 } from '../../ground/kernel/validation.js';
 import { CHANGE_KINDS } from '../../ground/records/change-log.entity.js';
-import { inSentence } from '../../noun-words.js';
+import { inSentence, withoutStop } from '../../noun-words.js';
 import { jsonOf } from '../definition/kind.js';
 import { type RangeFilter, SORT } from '../definition/lists.js';
-import { type ModelField, type NounModel, withoutStop } from '../definition/model.js';
+import type { ModelField, NounModel } from '../definition/model.js';
 import { cursorLengthOf } from './noun-cursors.js';
 import type { NounRow } from './row.js';
 
@@ -138,7 +138,7 @@ function sortParameter({ description, orders }: NounModel): Properties {
 }
 
 /** The schema of a new record. */
-export function newSchemaOf({ fields }: NounModel): ObjectSchema {
+export function newSchemaOf({ fields }: Pick<NounModel, 'fields'>): ObjectSchema {
   return {
     type: 'object',
     required: fields.filter(({ isRequired }) => isRequired).map(({ name }) => name),
@@ -162,11 +162,18 @@ function orNull(property: Properties[string]): Properties[string] {
 }
 
 /** The rules of both APIs and of files. */
-export function rulesOf(model: NounModel): RecordRules<NounRow> {
+export function rulesOf(
+  model: NounModel,
+  immutable = model.fields.filter(({ options }) => options.immutable).map(({ name }) => name),
+): RecordRules<NounRow> {
   requireValid(model);
-  const immutable = model.fields.filter(({ options }) => options.immutable).map(({ name }) => name);
   const checks = model.checks as ((record: NounRow) => never[]) | null;
   return new RecordRules<NounRow>(newSchemaOf(model), { check: checks, immutable, normal: normalOf(model) });
+}
+
+/** The rules of an action's input. */
+export function inputRulesOf(model: NounModel, { fields }: Pick<NounModel, 'fields'>): RecordRules<NounRow> {
+  return rulesOf({ ...model, fields, checks: null });
 }
 
 /** The functions that give a valid value its one form, by field. */

@@ -9,6 +9,7 @@ import { capitalized } from '../../noun-words.js';
 import { type OwnNames, REPLAYED } from '../../request/http/headers.js';
 import type { ModelField, NounModel } from '../definition/model.js';
 import { newSchemaOf, schemasOf } from '../records/schemas.js';
+import { actionDocument } from './action.document.js';
 import type { RecordReads } from './noun.routes.js';
 import { problemsOf, recordDocument, valuesOf } from './record.document.js';
 import { trashDocument } from './trash.document.js';
@@ -29,6 +30,7 @@ export function documentOf(
   const ofChanges = hasChanges ? changesDocument(model, one, names) : null;
   const ofRecord = hasOne ? recordDocument(model, names) : null;
   const ofTrash = model.hasTrash ? trashDocument(model, names) : null;
+  const ofActions = actionDocument(model, names);
   const path = `/${plural}`;
   return {
     summary: `Browse and manage ${plural}.`,
@@ -41,6 +43,7 @@ export function documentOf(
       ...ofChanges?.paths,
       ...ofRecord?.paths,
       ...ofTrash?.paths,
+      ...ofActions.paths,
     },
     schemas: {
       [`New${type}`]: { description: `${capitalized(withArticle)} to create.`, ...newSchema },
@@ -51,6 +54,7 @@ export function documentOf(
         items: { $ref: `#/components/schemas/${type}` },
       },
       ...ofRecord?.schemas,
+      ...ofActions.schemas,
       ...ofChanges?.schemas,
       ...ofTrash?.schemas,
     },
@@ -68,6 +72,7 @@ export function documentOf(
         empty: { summary: `No ${singular} matches`, value: [] },
       },
       ...ofRecord?.examples,
+      ...ofActions.examples,
       ...ofChanges?.examples,
       ...ofTrash?.examples,
     },
@@ -78,6 +83,7 @@ export function documentOf(
         forbidden: `This API key lacks the scope ${plural}:write. Use a key that has it.`,
       },
       ...ofRecord?.refusals,
+      ...ofActions.refusals,
       ...ofChanges?.refusals,
       ...ofTrash?.refusals,
     },

@@ -14,6 +14,7 @@ import { NounCursors } from '../records/noun-cursors.js';
 import { filterValueOf, type ListedRow, matchesAll, type NounList } from '../records/noun-list.js';
 import type { NounRow } from '../records/row.js';
 import { rulesOf, schemasOf } from '../records/schemas.js';
+import { addActionRoutes } from './action.routes.js';
 import { addRecordRoutes } from './record.routes.js';
 
 type Query = Readonly<Record<string, unknown>>;
@@ -114,6 +115,7 @@ export function nounRoutes(
     }
 
     if (hasOne) addRecordRoutes(app, model, service, present);
+    addActionRoutes(app, model, service, present);
   };
 }
 

@@ -59,7 +59,7 @@ export function getOperation({ description }: NounModel, names: OwnNames): Docum
 }
 
 /** Of the record before the change. */
-const IF_MATCH = {
+export const IF_MATCH = {
   name: 'If-Match',
   in: 'header',
   required: false,

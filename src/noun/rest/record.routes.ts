@@ -20,20 +20,8 @@ export function addRecordRoutes(
   const { singular, plural, type } = model.description;
   const path = `/${plural}/:id`;
   const { record } = schemasOf(model);
+  const { tagOf, expectation } = recordTags(model, present);
   const idOf = ({ params }: FastifyRequest) => parseRecordId((params as { id: string }).id, singular);
-  /** The tag of its GET, whose body is made by the same schema. */
-  const tagOf = (row: NounRow, reply: FastifyReply) =>
-    strongTag(reply.serializeInput(present(row), record) as string);
-  /** For a change: throws `AppError precondition_failed` unless the request expects the record as it is. RFC 9110 §13.1.1. */
-  const expectation = ({ headers }: FastifyRequest, reply: FastifyReply) => {
-    const ifMatch = headers['if-match'];
-    if (ifMatch === undefined) return undefined;
-    return (before: NounRow) => {
-      if (isCurrentTag(ifMatch, tagOf(before, reply))) return;
-      const message = `The ${singular} ${before.id} was changed since: its ETag is not in If-Match. Read it again, then decide.`;
-      throw new AppError('precondition_failed', message);
-    };
-  };
 
   const getting = { schema: { response: { 200: record } }, config: { operationId: `get${type}` } };
   app.get(path, getting, async (request, reply) => {
@@ -61,6 +49,26 @@ export function addRecordRoutes(
     return reply.code(204).send();
   });
   restrictMethods(app, path, ['GET', 'PATCH', 'DELETE']);
+}
+
+/** The entity tags of records, for answers and for If-Match. */
+export function recordTags(model: NounModel, present: (row: NounRow) => Record<string, unknown>) {
+  const { singular } = model.description;
+  const { record } = schemasOf(model);
+  /** The tag of its GET, whose body is made by the same schema. */
+  const tagOf = (row: NounRow, reply: FastifyReply) =>
+    strongTag(reply.serializeInput(present(row), record) as string);
+  /** For a change: throws `AppError precondition_failed` unless the request expects the record as it is. RFC 9110 §13.1.1. */
+  const expectation = ({ headers }: FastifyRequest, reply: FastifyReply) => {
+    const ifMatch = headers['if-match'];
+    if (ifMatch === undefined) return undefined;
+    return (before: NounRow) => {
+      if (isCurrentTag(ifMatch, tagOf(before, reply))) return;
+      const message = `The ${singular} ${before.id} was changed since: its ETag is not in If-Match. Read it again, then decide.`;
+      throw new AppError('precondition_failed', message);
+    };
+  };
+  return { tagOf, expectation };
 }
 
 /** Many clients state a type for the empty body of every request. */

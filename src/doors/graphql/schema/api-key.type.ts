@@ -3,6 +3,8 @@ import { GraphQLEnumType, type GraphQLSchema } from 'graphql';
 import { Field, ID, InputType } from 'type-graphql';
 import type { Scope } from '../../../ground/kernel/caller.js';
 import { NAME } from '../../../ground/kernel/validation.js';
+import { scopesOfNoun } from '../../../noun-words.js';
+import type { NounDescription } from '../../../nouns.js';
 import { DATE_TIME, describedEnum, inCapitals, PlainType, TimeField } from '../operations/type-options.js';
 
 const SCOPE = 'ApiKeyScope';
@@ -19,11 +21,10 @@ const ApiKeyScopeEnum = describedEnum<Scope>(
 );
 
 /** The schema with the scopes of the nouns too: gateways in one process share the types of the decorators. */
-export function withNounScopes(schema: GraphQLSchema, plurals: readonly string[]): GraphQLSchema {
-  const added = plurals.flatMap((plural) => [
-    { value: `${plural}:read`, description: `\`${plural}:read\`: read ${plural}.` },
-    { value: `${plural}:write`, description: `\`${plural}:write\`: create and change ${plural}.` },
-  ]);
+export function withNounScopes(schema: GraphQLSchema, nouns: readonly NounDescription[]): GraphQLSchema {
+  const added = nouns
+    .flatMap(scopesOfNoun)
+    .map(({ scope, allows }) => ({ value: scope, description: `\`${scope}\`: ${allows}.` }));
   const ofNouns = Object.fromEntries(added.map((scope) => [inCapitals(scope.value), scope]));
   return mapSchema(schema, {
     [MapperKind.ENUM_TYPE]: (type) => {

@@ -61,8 +61,7 @@ export async function createSchema(
   subscribeByMethod(schema);
   const descriptions = nouns.map(({ description }) => description);
   fillDescriptions(schema, descriptions);
-  const plurals = descriptions.map(({ plural }) => plural);
-  return lexicographicSortSchema(limits.enforce(withNounScopes(schema, plurals)));
+  return lexicographicSortSchema(limits.enforce(withNounScopes(schema, descriptions)));
 }
 
 /** Each query of a noun has its plural as the extension `noun`: the response cache asks for the version of its data. */

@@ -2,7 +2,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { stringify } from 'lossless-json';
 import { packageRoot } from '../../../../ground/kernel/package.js';
-import { capitalized, exampleValueOf, joined, sampleIdempotencyKey } from '../../../../noun-words.js';
+import {
+  capitalized,
+  exampleValueOf,
+  joined,
+  sampleIdempotencyKey,
+  withoutStop,
+} from '../../../../noun-words.js';
 import type { NounField } from '../../../../nouns.js';
 import type { Contract, LocatedOperation } from './contract.js';
 import type { Recipes } from './recipes.js';
@@ -79,9 +85,10 @@ function valuesOf({ operations, nouns, names }: Contract): Record<string, string
       .join(),
     /** Rows of a table: the scopes of the nouns. */
     scopes: nouns
-      .flatMap(({ plural }) => [
+      .flatMap(({ plural, actions = [] }) => [
         `| \`${plural}:read\` | Read ${plural}, over REST and GraphQL |`,
         `| \`${plural}:write\` | Create and change ${plural} |`,
+        ...actions.map(({ name, description }) => `| \`${plural}:${name}\` | ${withoutStop(description)} |`),
       ])
       .join('\n'),
     /** A list of the deprecated operations. */

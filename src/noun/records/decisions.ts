@@ -1,0 +1,31 @@
+import type { RecordRules } from '../../ground/kernel/record-rules.js';
+import type { ModelAction, NounModel } from '../definition/model.js';
+import type { NounRow } from './row.js';
+import { rulesOf } from './schemas.js';
+
+/** What the functions of a definition decide about a record, checked by its rules. They run within a transaction. D-275. */
+export class Decisions {
+  private readonly rules: RecordRules<NounRow>;
+
+  constructor(private readonly model: NounModel) {
+    this.rules = rulesOf(model, []);
+  }
+
+  /** The fields that the action changes. Throws what it refuses, and `AppError invalid_request` for a value that breaks a rule. */
+  ofAction(action: ModelAction, record: NounRow, input: object, nowMs: number): Partial<NounRow> {
+    const result = action.run({ ...record }, { ...input }, { now: new Date(nowMs).toISOString() });
+    return this.checked(result, `The action ${action.name} of ${this.model.description.plural}`);
+  }
+
+  /** For authors without TypeScript, what they returned by mistake. */
+  private checked(result: unknown, what: string): Partial<NounRow> {
+    if (result === undefined || result === null) return {};
+    if (typeof result !== 'object' || 'then' in result)
+      throw new Error(`${what} must return the fields to change, and at once: no promise.`);
+    const { fields } = this.model;
+    const stated = Object.entries(result).filter(([, value]) => value !== undefined);
+    const unknown = stated.find(([name]) => !fields.some((field) => field.name === name));
+    if (unknown) throw new Error(`${what} returned ${unknown[0]}, which is no field.`);
+    return stated.length === 0 ? {} : this.rules.parseChanges(Object.fromEntries(stated));
+  }
+}
