@@ -47,11 +47,13 @@ export class FaultyGateway {
     readonly folder: string,
     trap: StatementTrap | null,
     private readonly release: () => Promise<void>,
+    private readonly main: string | undefined,
   ) {
     this.trap = trap;
   }
 
-  static async start(kind: DatabaseKind): Promise<FaultyGateway> {
+  /** `main` is the compiled program; by default that of the tests. */
+  static async start(kind: DatabaseKind, main?: string): Promise<FaultyGateway> {
     const database = await createTestDatabase(kind);
     const port = await freePort();
     const trap = kind === 'sqlite' ? null : new StatementTrap();
@@ -68,11 +70,12 @@ export class FaultyGateway {
       PLATFORM_HOST: 'edge.test',
       TEST_FAULTS: join(folder, 'orders'),
     };
-    const gateway = new FaultyGateway(kind, database.url, env, port, folder, trap, async () => {
+    const release = async () => {
       await proxy?.stop();
       await database.remove();
       await rm(folder, { recursive: true });
-    });
+    };
+    const gateway = new FaultyGateway(kind, database.url, env, port, folder, trap, release, main);
     await gateway.begin();
     return gateway;
   }
@@ -197,7 +200,11 @@ export class FaultyGateway {
     if (this.process) this.faultsSeen.push(...this.process.faults());
     this.faults = { ...this.faults, killedBehindStatement: null, ...faults };
     await this.write();
-    this.process = await startGateway({ env: this.env, nodeArgs: ['--import', FAULTS_MODULE] });
+    this.process = await startGateway({
+      env: this.env,
+      nodeArgs: ['--import', FAULTS_MODULE],
+      ...(this.main !== undefined && { main: this.main }),
+    });
   }
 
   async ready(): Promise<void> {
