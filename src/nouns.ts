@@ -70,7 +70,7 @@ export interface NounFilter {
 }
 
 /** `lend` of books is the mutation `lendBook`, the path `/books/{bookId}/lend` and the scope `books:lend`. */
-interface NounAction {
+export interface NounAction {
   readonly name: string;
   /** For people, such as the text of a button. */
   readonly label: string;

@@ -1,5 +1,6 @@
 import type { RestDocument } from '../doors/rest/rest-document.js';
 import type { DatabaseSchema } from '../ground/database/data-source.js';
+import { AppError, invalidField } from '../ground/kernel/errors.js';
 import type { RecordRules } from '../ground/kernel/record-rules.js';
 import type { KeepDeleted } from '../ground/records/record-table.js';
 import type { OwnNames } from '../request/http/headers.js';
@@ -75,17 +76,19 @@ export function nounOf(
       const trash = trashed && new trashed.NounTrash(model, trashed.table.Row, db, now);
       const keep = trash && ((...deleted: Parameters<KeepDeleted>) => trash.keep(...deleted));
       const store = new NounStore(model, Row, db, versions, changes, keep);
-      const decisions = model.actions.length > 0 ? new Decisions(model) : null;
+      const decisions = model.actions.length > 0 || model.beforeWrite ? new Decisions(model) : null;
       const service = new NounService(model, store, ids, idempotency, now, decisions);
-      const trashService =
-        trashed && trash && new trashed.TrashService(model, store, trash, service, idempotency);
+      const trashService = trashed && trash && new trashed.TrashService(model, store, trash, idempotency);
       return {
         service,
         capabilities: trash ? [trash] : [],
         files: {
           description,
           entity: Row,
-          parse: (input) => rules.parse(input),
+          parse(input) {
+            const record = rules.parse(input);
+            return decisions ? refusingRow(() => decisions.ofCreation(record, now())) : record;
+          },
           ...(Object.keys(texts).length > 0 && { texts }),
           ...(model.uniques.length > 0 && {
             conflicts: (projectId, records) => store.conflicts(projectId, records as NounRow[]),
@@ -110,5 +113,15 @@ function checkedDemo(record: object, at: number, singular: string, rules: Record
     return rules.parse(record);
   } catch (error) {
     throw new Error(`The noun ${singular}: in record ${at + 1} of demo, ${(error as Error).message}`);
+  }
+}
+
+/** A file refuses the row, and names the problem of the record as its own. */
+function refusingRow<T>(decide: () => T): T {
+  try {
+    return decide();
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'conflict') throw invalidField('row', error.message);
+    throw error;
   }
 }

@@ -98,6 +98,6 @@ function modelAction(model: NounModel, name: string, action: DefinedAction): Mod
 
 const sameType = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
 
-function refuseDefinition({ description }: NounModel, problem: string): never {
+export function refuseDefinition({ description }: NounModel, problem: string): never {
   throw new Error(`The noun ${description.singular}: ${problem}`);
 }

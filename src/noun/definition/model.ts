@@ -21,6 +21,8 @@ export interface NounModel extends NounLists {
   /** A deleted record can be restored. */
   readonly hasTrash: boolean;
   readonly actions: readonly ModelAction[];
+  /** Returns further fields to change of a write, or throws a refusal. */
+  readonly beforeWrite: ((change: never) => unknown) | null;
   readonly inputExamples: NounWords['inputExamples'];
 }
 
@@ -125,6 +127,7 @@ export function modelOf(
     checks,
     hasTrash: words.softDelete === true,
     actions: [],
+    beforeWrite: null,
     inputExamples: words.inputExamples,
   };
 }

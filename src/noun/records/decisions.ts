@@ -1,5 +1,7 @@
+import { refuseProblems } from '../../ground/kernel/errors.js';
 import type { RecordRules } from '../../ground/kernel/record-rules.js';
 import type { ModelAction, NounModel } from '../definition/model.js';
+import type { Values } from './noun.service.js';
 import type { NounRow } from './row.js';
 import { rulesOf } from './schemas.js';
 
@@ -15,6 +17,36 @@ export class Decisions {
   ofAction(action: ModelAction, record: NounRow, input: object, nowMs: number): Partial<NounRow> {
     const result = action.run({ ...record }, { ...input }, { now: new Date(nowMs).toISOString() });
     return this.checked(result, `The action ${action.name} of ${this.model.description.plural}`);
+  }
+
+  /** The values of a new record, as the hook leaves them. */
+  ofCreation(record: Values, nowMs: number): Values {
+    const { beforeWrite, checks } = this.model;
+    if (!beforeWrite) return record;
+    const changed = {
+      ...record,
+      ...this.hooked({ kind: 'create', before: null, after: { ...record } }, nowMs),
+    };
+    if (checks) refuseProblems(checks(changed as never));
+    return changed;
+  }
+
+  /** The changes of a record, with those of the hook. */
+  ofUpdate(before: NounRow, changes: Partial<NounRow>, nowMs: number): Partial<NounRow> {
+    const after = { ...before, ...changes };
+    return { ...changes, ...this.hooked({ kind: 'update', before: { ...before }, after }, nowMs) };
+  }
+
+  /** Throws what the hook refuses. */
+  ofDeletion(before: NounRow, nowMs: number): void {
+    this.hooked({ kind: 'delete', before: { ...before }, after: null }, nowMs);
+  }
+
+  private hooked(change: object, nowMs: number): Partial<NounRow> {
+    const { beforeWrite, description } = this.model;
+    if (!beforeWrite) return {};
+    const result = beforeWrite({ ...change, now: new Date(nowMs).toISOString() } as never);
+    return this.checked(result, `beforeWrite of ${description.plural}`);
   }
 
   /** For authors without TypeScript, what they returned by mistake. */

@@ -12,26 +12,26 @@ import type { IdGenerator } from '../../ground/kernel/ids.js';
 import type { ChangePage, ChangeStream, ChangesRequest } from '../../ground/records/noun-changes.js';
 import type { Alongside } from '../../ground/records/record-table.js';
 import {
-  type Codec,
   type Creation,
   creationCodec,
   ID_CODEC,
   type IdempotencyService,
-  objectCodec,
 } from '../../tenants/idempotency/idempotency.service.js';
 import type { ModelAction, NounModel } from '../definition/model.js';
 import type { Decisions } from './decisions.js';
 import type { NounListRequest, NounPage } from './noun-list.js';
 import type { NounStore } from './noun-store.js';
 import type { NounRow } from './row.js';
+import { inputOf, storedAnswers } from './stored-answers.js';
 
 /** The values of a record's fields, by name. */
 export type Values = Readonly<Record<string, unknown>>;
 
 /** The records of a noun in the caller's project. For the caller, records of other projects do not exist. */
 export class NounService {
-  readonly codec: Codec<NounRow>;
-  private readonly actCodec: Codec<{ row: NounRow; changed: string[] }>;
+  private readonly answers: ReturnType<typeof storedAnswers>;
+  /** Null = nothing changes or refuses a write. */
+  private readonly hook: Decisions | null;
   private readonly verify: ((row: NounRow) => void) | undefined;
   private readonly readScope: NounScope;
   private readonly mayWrite: NounScope;
@@ -42,23 +42,15 @@ export class NounService {
     private readonly ids: IdGenerator,
     private readonly idempotency: IdempotencyService,
     private readonly now: () => number,
-    /** Of a noun with actions. */
+    /** Of a noun with actions or a hook. */
     private readonly decisions: Decisions | null = null,
   ) {
     const { description, fields, checks } = model;
     this.verify = checks ? (row) => refuseProblems(checks(row as never)) : undefined;
     this.readScope = `${description.plural}:read`;
     this.mayWrite = `${description.plural}:write`;
-    const int64 = fields.filter(({ kind }) => kind.scalar === 'ID').map(({ name }) => name);
-    this.codec = objectCodec<NounRow>('projectId', 'id', ...int64);
-    const { codec } = this;
-    this.actCodec = {
-      write: ({ row, changed }) => JSON.stringify([codec.write(row), changed]),
-      read: async (json) => {
-        const [row, changed] = JSON.parse(json);
-        return { row: await codec.read(row), changed };
-      },
-    };
+    this.answers = storedAnswers(fields);
+    this.hook = model.beforeWrite ? decisions : null;
   }
 
   /** A page: one query, of one range of an index also for late pages. Throws `AppError forbidden`. */
@@ -109,25 +101,25 @@ export class NounService {
     requireScope(caller, this.mayWrite);
     const operation = `create${this.model.description.type}`;
     return this.idempotency.once(
-      { caller, key: idempotencyKey, operation, input: this.inputOf(record) },
+      { caller, key: idempotencyKey, operation, input: inputOf(this.model.fields, record) },
       async (complete) => {
         const alongside: Alongside<NounRow[]> =
           complete && ((manager, [created]) => complete(manager, created as NounRow));
         const [created] = await this.insert(caller, [record], alongside);
         return created as NounRow;
       },
-      this.codec,
+      this.answers.ofRecord,
     );
   }
 
   /** Creates all of the records or none, and returns them in the same order. Throws as `create`. */
   createAll({ caller, idempotencyKey }: ServiceCall, records: readonly Values[]): Promise<NounRow[]> {
     requireScope(caller, this.mayWrite);
-    const input = records.flatMap((record) => this.inputOf(record));
+    const input = records.flatMap((record) => inputOf(this.model.fields, record));
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: `create${this.model.page}`, input },
       (complete) => this.insert(caller, records, complete),
-      creationCodec((creation) => rowsOf(caller.projectId, records, creation)),
+      creationCodec((creation) => this.rowsOf(caller.projectId, records, creation)),
     );
   }
 
@@ -146,21 +138,25 @@ export class NounService {
     const { description } = this.model;
     requireAnswerable(caller, description.plural, { changes, fields: answered });
     requireScope(caller, this.mayWrite);
+    const { hook } = this;
+    const nowMs = this.now();
+    const wanted = changes as Partial<NounRow>;
+    const decide = hook && ((before: NounRow) => hook.ofUpdate(before, wanted, nowMs));
     return this.idempotency.once(
       {
         caller,
         key: idempotencyKey,
         operation: `update${description.type}`,
-        input: [id, ...this.inputOf(changes)],
+        input: [id, ...inputOf(this.model.fields, changes)],
       },
       async (complete) =>
         (await this.refuseTaken(() =>
-          this.store.update(caller, id, changes as Partial<NounRow>, complete, {
+          this.store.update(caller, id, decide ?? wanted, complete, {
             expect,
             verify: this.verify,
           }),
         )) ?? this.refuseUnknown(id),
-      this.codec,
+      this.answers.ofRecord,
     );
   }
 
@@ -189,14 +185,14 @@ export class NounService {
       const changes = this.decisions.ofAction(action, before, input, nowMs);
       changed = Object.keys(changes);
       requireShown(changed);
-      return changes;
+      return this.hook?.ofUpdate(before, changes, nowMs) ?? changes;
     };
     const done = await this.idempotency.once(
       {
         caller,
         key: idempotencyKey,
         operation: action.operation,
-        input: [id, ...this.inputOf(input, action.fields)],
+        input: [id, ...inputOf(action.fields, input)],
       },
       async (complete) => {
         const alongside: Alongside<NounRow> =
@@ -206,7 +202,7 @@ export class NounService {
         );
         return { row: row ?? this.refuseUnknown(id), changed };
       },
-      this.actCodec,
+      this.answers.ofAction,
     );
     // Another key may repeat the request.
     requireShown(done.changed);
@@ -228,10 +224,18 @@ export class NounService {
     expect?: (before: NounRow) => void,
   ): Promise<bigint> {
     requireScope(caller, this.mayWrite);
+    const { hook } = this;
+    const nowMs = this.now();
+    const mayDelete = (before: NounRow) => {
+      expect?.(before);
+      hook?.ofDeletion(before, nowMs);
+    };
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: `delete${this.model.description.type}`, input: [id] },
       async (complete) =>
-        (await this.store.delete(caller, id, complete, { expect })) ? id : this.refuseUnknown(id),
+        (await this.store.delete(caller, id, complete, { expect: hook ? mayDelete : expect }))
+          ? id
+          : this.refuseUnknown(id),
       ID_CODEC,
     );
   }
@@ -244,24 +248,13 @@ export class NounService {
     return this.model.description.hasChanges === true && hasOpenLog(caller, this.now());
   }
 
-  /** For Idempotency-Key: each field in the order of the definition; undefined = a change does not state it. */
-  private inputOf(values: Values, fields = this.model.fields): (string | bigint | null | undefined)[] {
-    return fields.map(({ name }) => {
-      const value = values[name];
-      if (typeof value === 'number') return BigInt(value);
-      return typeof value === 'boolean' || Array.isArray(value)
-        ? JSON.stringify(value)
-        : (value as string | bigint | null | undefined);
-    });
-  }
-
   private insert(
     caller: Caller,
     records: readonly Values[],
     alongside: Alongside<NounRow[]>,
   ): Promise<NounRow[]> {
     return withDrawnIds(this.ids, records.length, async (ids) => {
-      const created = rowsOf(caller.projectId, records, { ids, createdAtMs: this.now() });
+      const created = this.rowsOf(caller.projectId, records, { ids, createdAtMs: this.now() });
       await this.refuseTaken(() => this.store.insertAll(caller, created, alongside));
       return created;
     });
@@ -270,11 +263,12 @@ export class NounService {
   private refuseTaken<T>(write: () => Promise<T>): Promise<T> {
     return this.store.refuseTaken(write);
   }
-}
 
-/** The rows of new records, which have these ids in their order. */
-function rowsOf(projectId: bigint, records: readonly Values[], { ids, createdAtMs }: Creation): NounRow[] {
-  return records.map(
-    (record, at) => ({ projectId, id: ids[at] as bigint, ...record, createdAtMs }) as NounRow,
-  );
+  /** The rows of new records, which have these ids in their order. */
+  private rowsOf(projectId: bigint, records: readonly Values[], { ids, createdAtMs }: Creation): NounRow[] {
+    return records.map((record, at) => {
+      const values = this.hook?.ofCreation(record, createdAtMs) ?? record;
+      return { projectId, id: ids[at] as bigint, ...values, createdAtMs } as NounRow;
+    });
+  }
 }

@@ -2,10 +2,10 @@ import { requireAnswerable, requireScope, type ServiceCall } from '../../ground/
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdempotencyService } from '../../tenants/idempotency/idempotency.service.js';
 import type { NounModel } from '../definition/model.js';
-import type { NounService } from './noun.service.js';
 import type { NounStore } from './noun-store.js';
 import { type DeletedPage, type DeletedRequest, type NounTrash, RESTORABLE_DAYS } from './noun-trash.js';
 import type { NounRow } from './row.js';
+import { storedAnswers } from './stored-answers.js';
 
 /** The deleted records of the caller's project, which can be restored for 30 days. D-269. */
 export class TrashService {
@@ -13,7 +13,6 @@ export class TrashService {
     private readonly model: NounModel,
     private readonly store: NounStore,
     private readonly trash: NounTrash,
-    private readonly service: NounService,
     private readonly idempotency: IdempotencyService,
   ) {}
 
@@ -48,7 +47,7 @@ export class TrashService {
         );
         return restored ?? this.refuseUnknown(id);
       },
-      this.service.codec,
+      storedAnswers(this.model.fields).ofRecord,
     );
   }
 

@@ -1,6 +1,6 @@
 import type { TypedDocumentNode } from '@apollo/client';
 import { parse } from 'graphql';
-import { capitalized, type NounDescription, readableFieldsOf } from '../../../nouns.js';
+import { capitalized, type NounAction, type NounDescription, readableFieldsOf } from '../../../nouns.js';
 import { type Item, rootFieldsOf, selectingArgumentsOf } from './item.js';
 
 export interface ItemPage {
@@ -34,6 +34,7 @@ export interface ItemDocuments {
   createMany: TypedDocumentNode<{ added: readonly { id: string }[] }, Variables>;
   update: TypedDocumentNode<{ saved: Item }, Variables>;
   remove: TypedDocumentNode<{ removed: { id: string } }, Variables>;
+  act(action: NounAction): TypedDocumentNode<{ saved: Item }, Variables>;
   /** Null = a deletion is for good. */
   trash: TrashDocuments | null;
 }
@@ -67,6 +68,17 @@ function makeDocuments(noun: NounDescription): ItemDocuments {
     change: ${root.changes}(after: $after) { kind item: ${noun.singular} { ${fields} createdAt } }
   }`;
   const page = '{ endCursor hasNextPage }';
+  const acts = new Map(
+    noun.actions?.map((action) => {
+      const operation = capitalized(action.name) + type;
+      const [input, given] =
+        action.fields.length > 0 ? [`, $input: ${operation}Input!`, ', input: $input'] : ['', ''];
+      const text = `mutation ${operation}($id: ID!${input}) {
+        saved: ${action.name}${type}(id: $id${given}) { ${fields} createdAt }
+      }`;
+      return [action.name, parse(text)];
+    }),
+  );
   const title = capitalized(plural);
   return {
     list: parse(`query ${title}($first: Int!, $after: String, $orderBy: ${type}Order${declared}) {
@@ -90,6 +102,7 @@ function makeDocuments(noun: NounDescription): ItemDocuments {
     update: parse(`mutation Update${type}($id: ID!, $input: ${type}Changes!) {
       saved: ${root.update}(id: $id, input: $input) { ${fields} createdAt }
     }`),
+    act: ({ name }) => acts.get(name) as TypedDocumentNode<{ saved: Item }, Variables>,
     remove: parse(`mutation Delete${type}($id: ID!) { removed: ${root.remove}(id: $id) { id } }`),
     trash: noun.hasTrash
       ? {

@@ -13,7 +13,7 @@ interface Props {
   browsing: Browsing;
   /** The item that was just added; null = none. */
   addedId: string | null;
-  /** Null = the key may not change items. */
+  /** Null = the key may only see items. */
   acts: ItemActs | null;
   onAdd: () => void;
 }
@@ -31,7 +31,7 @@ export function ItemList({ list, browsing, addedId, acts, onAdd }: Props) {
   if (!page) return <Loading what={`the ${noun.plural}`} count={8} />;
   const { endCursor, hasNextPage } = page.pageInfo;
   if (page.nodes.length === 0 && !hasNextPage && !isLoading) {
-    return <NoItems browsing={browsing} mayAdd={acts !== null} onAdd={onAdd} />;
+    return <NoItems browsing={browsing} mayAdd={acts?.edit != null} onAdd={onAdd} />;
   }
   const goOn = async () => {
     // Rows that were added since are in the place of the last ones: only a new answer has the cursor.

@@ -4,21 +4,26 @@ import {
   capitalized,
   headOf,
   inSentence,
+  type NounAction,
   type NounDescription,
   type NounField,
   readableFieldsOf,
 } from '../../../nouns.js';
 import { Moment } from '../elements/moment.js';
 import { Tooltip } from '../elements/tooltip.js';
+import { ActionMenu } from '../item-actions/action-menu.js';
 import { type Browsing, browseTo, select } from './browsing.js';
 import { type Item, textIn, valueIn } from './item.js';
 import { orderBy, orderingOf } from './selection.js';
 
 /** The acts that the key allows on an item. */
 export interface ItemActs {
-  edit: (item: Item) => void;
+  /** Null = the key may not change items. */
+  edit: ((item: Item) => void) | null;
   /** `isOnly`: the page has no other item. */
   remove: (item: Item, isOnly: boolean) => void;
+  actions: readonly NounAction[];
+  act: (item: Item, action: NounAction) => void;
 }
 
 interface Props {
@@ -81,11 +86,7 @@ export function ItemTable({ browsing, items, isBusy, addedId, changedIds, acts }
               </td>
               {acts && (
                 <td className="row-acts">
-                  <Acts
-                    name={textIn(item, head)}
-                    onEdit={() => acts.edit(item)}
-                    onRemove={() => acts.remove(item, items.length === 1)}
-                  />
+                  <Acts item={item} name={textIn(item, head)} isOnly={items.length === 1} acts={acts} />
                 </td>
               )}
             </tr>
@@ -168,22 +169,33 @@ function Cell({ field, text }: { field: NounField; text: string }) {
 }
 
 interface ActsProps {
+  item: Item;
   name: string;
-  onEdit: () => void;
-  onRemove: () => void;
+  isOnly: boolean;
+  acts: ItemActs;
 }
 
-function Acts({ name, onEdit, onRemove }: ActsProps) {
+function Acts({ item, name, isOnly, acts: { edit, remove, actions, act } }: ActsProps) {
   return (
     <span className="item-acts">
-      <button type="button" className="small" aria-label={`Edit ${name}`} onClick={onEdit}>
-        Edit
-      </button>
-      <Tooltip content="Delete">
-        <button type="button" className="quiet icon small" aria-label={`Delete ${name}`} onClick={onRemove}>
-          <Trash2 size={16} aria-hidden="true" />
-        </button>
-      </Tooltip>
+      {edit && (
+        <>
+          <button type="button" className="small" aria-label={`Edit ${name}`} onClick={() => edit(item)}>
+            Edit
+          </button>
+          <Tooltip content="Delete">
+            <button
+              type="button"
+              className="quiet icon small"
+              aria-label={`Delete ${name}`}
+              onClick={() => remove(item, isOnly)}
+            >
+              <Trash2 size={16} aria-hidden="true" />
+            </button>
+          </Tooltip>
+        </>
+      )}
+      <ActionMenu name={name} actions={actions} onChoose={(action) => act(item, action)} />
     </span>
   );
 }

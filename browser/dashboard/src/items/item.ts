@@ -73,9 +73,9 @@ export function counted({ singular, plural }: NounDescription, count: number): s
   return count === 1 ? `1 ${singular}` : `${count.toLocaleString()} ${plural}`;
 }
 
-/** The scope as GraphQL names it: `BOOKS_READ`. */
-export function scopeOf({ plural }: NounDescription, act: 'READ' | 'WRITE'): ApiKeyScope {
-  return `${plural.toUpperCase()}_${act}` as ApiKeyScope;
+/** The scope as GraphQL names it: `BOOKS_READ`, or `BOOKS_LEND` for the action `lend`. */
+export function scopeOf({ plural }: NounDescription, act: string): ApiKeyScope {
+  return `${plural}_${act}`.toUpperCase() as ApiKeyScope;
 }
 
 /** The root fields of a noun. Each spends units of the plan. */

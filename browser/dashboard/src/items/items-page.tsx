@@ -1,6 +1,7 @@
 import { useState } from 'react';
-import { capitalized, headOf, type NounDescription } from '../../../nouns.js';
+import { capitalized, headOf, type NounAction, type NounDescription } from '../../../nouns.js';
 import { tellDone } from '../elements/toaster.js';
+import { ActionDialog } from '../item-actions/action-dialog.js';
 import { DeleteItem } from '../item-deletion/delete-item.js';
 import { DeletedItems } from '../item-deletion/deleted-items.js';
 import { ExportItems } from '../item-files/export-items.js';
@@ -20,7 +21,8 @@ import { useItemList } from './use-item-list.js';
 
 type Act =
   | { kind: 'add' | 'import' | 'export' | 'deleted' }
-  | { kind: 'edit' | 'remove'; item: Item; isOnly?: boolean };
+  | { kind: 'edit' | 'remove'; item: Item; isOnly?: boolean }
+  | { kind: 'action'; item: Item; action: NounAction };
 
 /** The page of a noun: its items can be found, added, changed, imported and exported. */
 export function ItemsPage({ noun }: { noun: NounDescription }) {
@@ -31,6 +33,7 @@ export function ItemsPage({ noun }: { noun: NounDescription }) {
   const mayRead = scopes.includes(scopeOf(noun, 'READ'));
   const mayWrite = scopes.includes(scopeOf(noun, 'WRITE'));
   const { trash } = documentsOf(noun);
+  const actions = (noun.actions ?? []).filter(({ name }) => scopes.includes(scopeOf(noun, name)));
   const list = useItemList(browsing, mayRead);
   const close = () => setAct(null);
   const saved = (item: Item) => {
@@ -81,10 +84,12 @@ export function ItemsPage({ noun }: { noun: NounDescription }) {
           browsing={browsing}
           addedId={addedId}
           acts={
-            mayWrite
+            mayWrite || actions.length > 0
               ? {
-                  edit: (item) => setAct({ kind: 'edit', item }),
+                  edit: mayWrite ? (item) => setAct({ kind: 'edit', item }) : null,
                   remove: (item, isOnly) => setAct({ kind: 'remove', item, isOnly }),
+                  actions,
+                  act: (item, action) => setAct({ kind: 'action', item, action }),
                 }
               : null
           }
@@ -108,6 +113,9 @@ export function ItemsPage({ noun }: { noun: NounDescription }) {
         )}
         {act?.kind === 'deleted' && trash && (
           <DeletedItems noun={noun} documents={trash} mayRestore={mayWrite} onClose={close} />
+        )}
+        {act?.kind === 'action' && (
+          <ActionDialog noun={noun} item={act.item} action={act.action} onClose={close} />
         )}
         {act?.kind === 'export' && <ExportItems selection={browsing} onClose={close} />}
         {act?.kind === 'import' && <ImportItems noun={noun} onClose={close} />}

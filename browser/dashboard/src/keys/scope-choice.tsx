@@ -1,4 +1,5 @@
 import { NOUNS } from '../../../gateway.js';
+import { inSentence, withoutStop } from '../../../nouns.js';
 import type { ApiKeyScope } from '../graphql/generated.js';
 import { scopeOf } from '../items/item.js';
 import { scopeName } from '../session/needs-scope.js';
@@ -8,6 +9,10 @@ const SCOPES: readonly { scope: ApiKeyScope; allows: string }[] = [
   ...NOUNS.flatMap((noun) => [
     { scope: scopeOf(noun, 'READ'), allows: `see ${noun.plural}` },
     { scope: scopeOf(noun, 'WRITE'), allows: `add and change ${noun.plural}` },
+    ...(noun.actions ?? []).map(({ name, description }) => ({
+      scope: scopeOf(noun, name),
+      allows: inSentence(withoutStop(description)),
+    })),
   ]),
   { scope: 'DOMAINS', allows: 'see and change domains, publish' },
   { scope: 'KEYS', allows: 'see, create, roll and revoke keys' },

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { SCOPES } from '../../../gateway.js';
 import { Notice } from '../elements/notice.js';
 import type { ApiKeyScope } from '../graphql/generated.js';
 import { useSession } from './signed-in.js';
@@ -26,5 +27,6 @@ export function NeedsScope({ scope, to, children }: Props) {
 
 /** In the form of the command line and the gateway's messages: `domains`, or a noun with `:read`. */
 export function scopeName(scope: ApiKeyScope): string {
-  return scope.toLowerCase().replace('_', ':');
+  const name = SCOPES.find((each) => each.replace(':', '_').toUpperCase() === scope);
+  return name ?? scope.toLowerCase().replace('_', ':');
 }
