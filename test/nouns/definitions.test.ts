@@ -59,7 +59,7 @@ test.each<[problem: string, define: () => unknown]>([
   ['matches a part of a text', () => text({ pattern: /\d{13}/ })],
   ['groups is a word of SQL', () => defineNoun({ name: 'group', fields: { title } })],
   [
-    'its lists and unique fields need 31 indexes, and a table has at most 16. They come from filter of a',
+    'its lists and unique fields need 31 indexes, and a table has at most 24. They come from filter of a',
     () =>
       defineNoun({ name: 'book', fields: { title, a: flag(), b: flag(), c: flag(), d: flag(), e: flag() } }),
   ],

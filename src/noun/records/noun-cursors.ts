@@ -10,8 +10,8 @@ import {
 } from './noun-list.js';
 
 /**
- * The cursors of a list. A list with the oldest first, without an order by a field and without ids, takes the cursors of every
- * such list, with any other filter: clients of both APIs have stored them for years. D-109.
+ * The cursors of a list. Lists with the oldest first, ordered by age and without ids, share theirs, whatever the filter by
+ * value: clients of both APIs have stored them for years. D-109.
  */
 export class NounCursors extends KeysetCursors {
   private readonly field: ModelField | null;
