@@ -19,5 +19,6 @@ export { decimal } from './noun/definition/decimal.js';
 export { int64 } from './noun/definition/int64.js';
 export { integer } from './noun/definition/integer.js';
 export type { Field, FieldOf, FieldOptions } from './noun/definition/kind.js';
+export { reference } from './noun/definition/reference.js';
 export { text } from './noun/definition/text.js';
 export { texts } from './noun/definition/texts.js';

@@ -58,6 +58,20 @@ export interface NounField {
   readonly tones?: readonly ('good' | 'busy' | 'warn' | 'idle')[];
   readonly hint?: string;
   readonly example: string;
+  /** Its value is the identifier of a record of this noun. */
+  readonly reference?: NounReference;
+}
+
+export interface NounReference {
+  /** The singular of the other noun. */
+  readonly noun: string;
+  /** The field of GraphQL with the other record. */
+  readonly as: string;
+  /** The connection of the other noun; null = it has none. */
+  readonly list: string | null;
+  readonly mustExist: boolean;
+  /** What becomes of the field when the other record is deleted. */
+  readonly onDelete: 'allow' | 'refuse' | 'unset';
 }
 
 export interface NounFilter {

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../ground/config/config.js';
 import type { DatabaseSchema } from '../ground/database/data-source.js';
 import { MAX_SCOPES_LENGTH, Scopes } from '../ground/kernel/caller.js';
+import { relationsOf } from '../noun/definition/relations.js';
 import type { Noun, NounSource } from '../noun/noun.js';
 import { capitalized, type GatewayDescription, scopesOfNoun } from '../noun-words.js';
 import type { NounDescription } from '../nouns.js';
@@ -36,10 +37,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   requireOptions(options);
   const [first, ...others] = nouns;
   if (!first) throw new Error(`The gateway ${name} needs at least one noun.`);
-  requireNames(nouns.map(({ description }) => description));
-  const scopes = new Scopes(
-    nouns.flatMap(({ description }) => scopesOfNoun(description)).map(({ scope }) => scope),
-  );
+  const descriptions = nouns.map(({ description }) => description);
+  requireNames(descriptions);
+  relationsOf(descriptions);
+  const scopes = new Scopes(descriptions.flatMap(scopesOfNoun).map(({ scope }) => scope));
   const { length } = scopes.all.join();
   if (length > MAX_SCOPES_LENGTH) {
     const most = `an API key stores at most ${MAX_SCOPES_LENGTH} characters of scopes`;

@@ -7,6 +7,8 @@ import { ProjectResolver } from '../doors/graphql/schema/project.resolver.js';
 import { RateLimitResolver } from '../doors/graphql/schema/rate-limit.resolver.js';
 import { createSchema, type ResolverClass } from '../doors/graphql/schema/schema.js';
 import { UpdatesResolver } from '../doors/graphql/schema/updates.resolver.js';
+import { groupsOf, relationsOf } from '../noun/definition/relations.js';
+import { relatedFields } from '../noun/graphql/related-fields.js';
 import type { NounDoors } from '../noun/noun.js';
 import { type Addresses, domainTargetOf } from './addresses.js';
 import type { AppOptions, Parts } from './parts.js';
@@ -18,10 +20,19 @@ export function openSchema(
   { nouns, addresses }: { nouns: readonly NounDoors[]; addresses: () => Addresses },
 ): Promise<GraphQLSchema> {
   const fieldLimits = new FieldLimits(limiter);
+  const descriptions = options.gateway.nouns.map(({ description }) => description);
+  const groups = groupsOf(descriptions);
+  const nested = new Map(
+    descriptions.flatMap(({ plural }, at) => {
+      const records = nouns[at]?.nested;
+      return records ? [[plural, records]] : [];
+    }),
+  );
   return createSchema(
     options.gateway.nouns.map(({ description }, at) => ({
       description,
       resolvers: (nouns[at]?.resolvers ?? []).map((resolver) => resolver.constructor as ResolverClass),
+      group: groups.get(description.plural),
     })),
     [
       new DomainResolver(
@@ -48,5 +59,6 @@ export function openSchema(
       }),
     ],
     fieldLimits,
+    relatedFields(relationsOf(descriptions), nested),
   );
 }

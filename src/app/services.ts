@@ -3,11 +3,13 @@ import type { Database } from '../ground/database/database.js';
 import { IdMark } from '../ground/database/drawn-id.js';
 import { Retention } from '../ground/database/retention.js';
 import type { Capability } from '../ground/kernel/capability.js';
-import { UNANNOUNCED } from '../ground/kernel/data-versions.js';
+import { together, UNANNOUNCED } from '../ground/kernel/data-versions.js';
 import { IdGenerator } from '../ground/kernel/ids.js';
 import { ChangeFeeds } from '../ground/records/change-feed.js';
 import { ChangeLog } from '../ground/records/change-log.js';
 import { ProjectSignals } from '../ground/records/project-signals.js';
+import { groupsOf, relationsOf } from '../noun/definition/relations.js';
+import { relate } from '../noun/records/references.js';
 import { CounterStore } from '../request/rate-limit/memory/counter-store.js';
 import { ApiKeyService } from '../tenants/api-keys/api-key.service.js';
 import { KeyNames } from '../tenants/api-keys/key-names.js';
@@ -61,8 +63,18 @@ export function createServices(
   };
   const projects = new ProjectService(db, ids, { audit, idempotency, signals, followPlan, scopes }, now);
   const apiKeys = new ApiKeyService(db, ids, { audit, idempotency, signals }, scopes, now);
+  const descriptions = served.map(({ description }) => description);
+  const groups = groupsOf(descriptions);
+  const versionsOf = (plural: string) => {
+    const group = groups.get(plural);
+    return group === undefined ? versions.of(plural) : together(versions.of(plural), versions.of(group));
+  };
   const nouns = served.map((noun) =>
-    noun.open({ db, ids, idempotency, versions: versions.of(noun.description.plural), changes, now }),
+    noun.open({ db, ids, idempotency, versions: versionsOf(noun.description.plural), changes, now }),
+  );
+  relate(
+    relationsOf(descriptions),
+    new Map(nouns.flatMap(({ files, related }) => (related ? [[files.description.plural, related]] : []))),
   );
   const files = new Map(
     nouns.map((noun) => {

@@ -116,7 +116,7 @@ async function loadDoors(
   const { nounResolver } = await import('./graphql/noun.resolver.js');
   const { nounRoutes } = await import('./rest/noun.routes.js');
   const reads = { hasOne: get === undefined, hasLocation: get !== false };
-  const { NounResolver, RecordType, present } = nounResolver(model, reads.hasOne);
+  const { NounResolver, RecordType, present, nested } = nounResolver(model, reads.hasOne);
   const trashed = model.hasTrash ? await trashDoorsOf(model, RecordType, present) : null;
   const { doors, document } = (await own?.()) ?? {};
   const ownDoors = doors?.({ model, RecordType, present });
@@ -134,6 +134,7 @@ async function loadDoors(
       ];
       return {
         resolvers: opened.map(({ resolver }) => resolver),
+        nested: { ...nested, service },
         routes: (app, baseUrl) => {
           for (const { routes } of opened) routes(app, baseUrl);
         },

@@ -67,6 +67,7 @@ export function nounOf(
         : [],
     ),
   );
+  const hasConflicts = model.uniques.length > 0 || model.fields.some(({ kind }) => kind.reference?.mustExist);
   return {
     description,
     entities: [entityOf(model, table, Row), ...(trashed ? [trashed.table.schema] : [])],
@@ -82,6 +83,7 @@ export function nounOf(
       return {
         service,
         capabilities: trash ? [trash] : [],
+        related: { model, entity: Row, references: store.references, changes: store.changes, versions },
         files: {
           description,
           entity: Row,
@@ -90,8 +92,10 @@ export function nounOf(
             return decisions ? refusingRow(() => decisions.ofCreation(record, now())) : record;
           },
           ...(Object.keys(texts).length > 0 && { texts }),
-          ...(model.uniques.length > 0 && {
+          ...(hasConflicts && {
             conflicts: (projectId, records) => store.conflicts(projectId, records as NounRow[]),
+            preparationOf: (projectId, records) =>
+              store.references.preparationOf(projectId, { created: records as NounRow[], nameOf: undefined }),
           }),
         },
         async seedDemo(call) {

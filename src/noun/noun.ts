@@ -11,6 +11,8 @@ import type { NounDescription } from '../nouns.js';
 import type { OwnNames } from '../request/http/headers.js';
 import type { NounFiles } from '../tenants/files/noun-files.js';
 import type { IdempotencyService } from '../tenants/idempotency/idempotency.service.js';
+import type { NestedRecords } from './graphql/related-fields.js';
+import type { Related } from './records/references.js';
 
 /**
  * The seam between the platform and a noun: everything that the gateway asks of what it serves. `defineNoun` makes one; a
@@ -47,6 +49,8 @@ export interface OpenNoun {
   readonly service: object;
   /** Its background work. */
   readonly capabilities?: readonly Capability[];
+  /** For references to it and from it; absent = they are not possible. */
+  readonly related?: Related;
   /** For the import and the export of the command line. */
   readonly files: NounFiles;
   /** Creates the records of the demo project. */
@@ -59,6 +63,8 @@ export interface NounDoors {
   /** Of type-graphql. The plan pays for their queries and mutations. */
   readonly resolvers: readonly object[];
   readonly routes: AddRoutes;
+  /** For fields of other nouns. */
+  readonly nested?: NestedRecords;
 }
 
 export interface NounContract {

@@ -1,7 +1,7 @@
 import type { GraphQLRequestContextWillSendResponse } from '@apollo/server';
 import { getDirective } from '@graphql-tools/utils';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { GraphQLSchema } from 'graphql';
+import type { GraphQLField, GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js';
 import type { JsonBody } from '../../request/http/content/json-body.js';
@@ -11,6 +11,7 @@ import {
   textBytes,
 } from '../../request/response-cache/response-cache.js';
 import { type Context, contextOf } from './execution/context.js';
+import { readsNested } from './execution/nested-fields.js';
 import type { PersistedQueries } from './known-documents.js';
 import { KnownOperation } from './known-operation.js';
 import { answerType } from './negotiation.js';
@@ -67,12 +68,12 @@ export class KnownOperations {
     sizeCalculation: (_, text) => textBytes(text) + REQUEST_BYTES,
   });
   /** The root fields of which a response may be kept, with their nouns. */
-  private readonly cacheable: ReadonlyMap<string, string>;
+  private readonly cacheable: ReadonlyMap<string, GraphQLField<unknown, unknown>>;
 
   constructor(private readonly parts: KnownOperationsOptions) {
     const fields = Object.values(parts.schema.getQueryType()?.getFields() ?? {});
     const cacheable = fields.filter((field) => getDirective(parts.schema, field, 'cacheControl')?.length);
-    this.cacheable = new Map(cacheable.map(({ name, extensions }) => [name, String(extensions.noun)]));
+    this.cacheable = new Map(cacheable.map((field) => [field.name, field]));
   }
 
   /** Registers an operation that Apollo has executed without errors, so that later requests need no Apollo. */
@@ -90,12 +91,15 @@ export class KnownOperations {
     this.operations.set(key, new KnownOperation(named, this.parts.charges), { size });
   }
 
-  /** The only noun of an operation, if its whole response may be cached; otherwise null. D-229. */
+  /** The data of an operation with root fields of one noun, if its whole response may be cached; otherwise null. D-229. */
   private dataOf({ document, operation }: OperationInDocument): string | null {
     if (operation.operation !== 'query') return null;
     const asked = rootFieldNames(document, operation).filter((name) => name !== '__typename');
-    const [noun = null, ...others] = new Set(asked.map((name) => this.cacheable.get(name) ?? null));
-    return others.length === 0 ? noun : null;
+    const fields = asked.map((name) => this.cacheable.get(name)?.extensions);
+    const [noun, ...others] = new Set(fields.map((extensions) => extensions?.noun));
+    if (noun === undefined || others.length > 0) return null;
+    const group = fields[0]?.group;
+    return String(group && readsNested(this.parts.schema, document) ? group : noun);
   }
 
   /**

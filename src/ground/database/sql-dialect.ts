@@ -10,6 +10,10 @@ export interface SqlPart {
 export interface SqlDialect {
   /** Follows the name of a table: the statement reads this index and no other. */
   forceIndex(index: string): string;
+  /** Ends a select: until the end of the transaction, no other one changes or deletes its rows. */
+  readonly shareLock: string;
+  /** As `shareLock`, and no other one locks them. */
+  readonly updateLock: string;
   /**
    * The rows behind a position in the order of these columns; `<` for the descending order. It is one range of an index.
    * `marks` are the placeholders of the position.
@@ -26,6 +30,9 @@ export interface SqlDialect {
 
 export const SQLITE: SqlDialect = {
   forceIndex: (index) => `INDEXED BY ${index}`,
+  // Only one transaction writes.
+  shareLock: '',
+  updateLock: '',
   // SQLite reads no range for OR.
   behind: (columns, comparison, position, marks = columns.map(() => '?')) => ({
     sql: `(${columns.join(', ')}) ${comparison} (${marks.join(', ')})`,
@@ -36,6 +43,9 @@ export const SQLITE: SqlDialect = {
 
 export const MYSQL: SqlDialect = {
   forceIndex: (index) => `FORCE INDEX (${index})`,
+  // Not FOR SHARE, which MariaDB does not know.
+  shareLock: 'LOCK IN SHARE MODE',
+  updateLock: 'FOR UPDATE',
   // MySQL reads no range for a comparison of rows.
   behind: (columns, comparison, position, marks = columns.map(() => '?')) => {
     const last = columns.length - 1;

@@ -23,3 +23,8 @@ export interface NounVersions {
 
 /** For processes that serve no requests: other processes see their writes after `VERSION_MS`. */
 export const UNANNOUNCED: NounVersions = { of: () => ({ change: (_, write) => write() }) };
+
+/** The versions of two sets of data: a write changes both. */
+export function together(one: DataVersions, other: DataVersions): DataVersions {
+  return { change: (projectId, write) => one.change(projectId, () => other.change(projectId, write)) };
+}

@@ -19,6 +19,25 @@ export type Alongside<T> = ((manager: EntityManager, result: T) => Promise<void>
 
 /** Runs in the transaction of a deletion, before the record is gone. */
 export type KeepDeleted = (manager: EntityManager, projectId: bigint, id: bigint) => Promise<void>;
+/** Logs changes of any table in the change log of the project; null = it is off. */
+export type Note = ((changes: readonly WrittenChange[]) => void) | null;
+
+/** What a write does before all else, in its transaction. */
+export interface Preparation {
+  /** May run more than once. Throws if the write must not be done. */
+  run(manager: EntityManager, note: Note): Promise<void>;
+  /** Of other data that it changes. */
+  readonly versions: readonly DataVersions[];
+}
+
+/** The client's name of a field of the record at a position. */
+export type NameOf = (field: string, at: number) => string;
+
+/** A write of records of a project: new ones, values of one, or its deletion. */
+export type PlannedWrite<Row> =
+  | { readonly created: readonly Row[]; readonly nameOf: NameOf | undefined }
+  | { readonly changed: bigint; readonly values: Partial<Row> }
+  | { readonly deleted: bigint };
 
 /** The conditions of a change. Each throws if the record, before or after the change, does not meet it. */
 export interface Checks<Row> {
@@ -53,16 +72,22 @@ export class RecordTable<Row extends ProjectRow> {
    * Inserts records of one project in a transaction with `alongside`, with one statement: all of them, or none. Throws what
    * the driver throws: `isDuplicateId` for a taken id, `isDuplicate` for any value that must be unique.
    */
-  async insertAll(caller: Caller, rows: readonly Row[], alongside: Alongside<Row[]>): Promise<void> {
+  async insertAll(
+    caller: Caller,
+    rows: readonly Row[],
+    alongside: Alongside<Row[]>,
+    nameOf?: NameOf,
+  ): Promise<void> {
     const { projectId, changesSinceMs, mayWrite } = caller;
     const insert = insertion(this.repository.metadata, rows);
+    const preparation = this.preparationOf(projectId, { created: rows, nameOf });
     // Most writes: a prepared statement, without TypeORM's query runner. Of one row, because each size is a statement. D-44.
-    if (rows.length === 1 && !alongside && changesSinceMs === null) {
+    if (rows.length === 1 && !alongside && !preparation && changesSinceMs === null) {
       const run = () => this.db.write(() => this.db.execute(...insert, mayWrite), mayWrite);
       await this.versions.change(projectId, run);
       return;
     }
-    await this.write(caller, alongside !== null, async (manager, note) => {
+    await this.write(caller, alongside !== null, preparation, async (manager, note) => {
       await manager.query(...insert);
       await alongside?.(manager, [...rows]);
       for (const after of rows) note?.({ before: null, after });
@@ -83,11 +108,15 @@ export class RecordTable<Row extends ProjectRow> {
   ): Promise<Row | null> {
     const decide = typeof changes === 'function' ? changes : null;
     const isTogether = alongside !== null || decide !== null || expect !== undefined || verify !== undefined;
-    return this.write(caller, isTogether, async (manager, note) => {
+    const prepared = (values: Partial<Row>) => this.preparationOf(caller.projectId, { changed: id, values });
+    const preparation = typeof changes === 'function' ? null : prepared(changes);
+    return this.write(caller, isTogether, preparation, async (manager, note) => {
       const key = keyOf<Row>(caller.projectId, id);
       const before = (note || expect || decide) && (await this.lock(manager, key));
       if (before) expect?.(before);
-      const wanted = decide ? before && decide(before) : changes;
+      const wanted = decide ? before && decide(before) : (changes as Partial<Row>);
+      // What was decided is known only now.
+      if (decide && wanted) await prepared(wanted)?.run(manager, null);
       // An action may change nothing.
       if (wanted && Object.keys(wanted).length > 0)
         await manager.update(this.entity, key, wanted as QueryDeepPartialEntity<Row>);
@@ -106,8 +135,9 @@ export class RecordTable<Row extends ProjectRow> {
     alongside: Alongside<bigint>,
     { expect }: Pick<Checks<Row>, 'expect'> = {},
   ): Promise<boolean> {
+    const preparation = this.preparationOf(caller.projectId, { deleted: id });
     const isTogether = alongside !== null || expect !== undefined || this.keepDeleted !== null;
-    return this.write(caller, isTogether, async (manager, note) => {
+    return this.write(caller, isTogether, preparation, async (manager, note) => {
       const key = keyOf<Row>(caller.projectId, id);
       const before = (note || expect || this.keepDeleted) && (await this.lock(manager, key));
       if (before) expect?.(before);
@@ -126,13 +156,21 @@ export class RecordTable<Row extends ProjectRow> {
     insert: (manager: EntityManager) => Promise<boolean>,
     alongside: Alongside<Row>,
   ): Promise<Row | null> {
-    return this.write(caller, true, async (manager, note) => {
+    return this.write(caller, true, null, async (manager, note) => {
       if (!(await insert(manager))) return null;
       const after = await manager.findOneBy(this.entity, keyOf<Row>(caller.projectId, id));
-      if (after) await alongside?.(manager, after);
-      if (after) note?.({ before: null, after });
+      if (!after) return null;
+      const created = { created: [after], nameOf: undefined };
+      await this.preparationOf(caller.projectId, created)?.run(manager, null);
+      await alongside?.(manager, after);
+      note?.({ before: null, after });
       return after;
     });
+  }
+
+  /** What a write needs beside it; null = nothing. */
+  protected preparationOf(_projectId: bigint, _write: PlannedWrite<Row>): Preparation | null {
+    return null;
   }
 
   protected get repository() {
@@ -155,18 +193,30 @@ export class RecordTable<Row extends ProjectRow> {
   private write<T>(
     { projectId, changesSinceMs, mayWrite }: Caller,
     isTogether: boolean,
+    preparation: Preparation | null,
     work: (manager: EntityManager, note: ((change: RecordChange<Row>) => void) | null) => Promise<T>,
   ): Promise<T> {
     const run = () => {
       if (changesSinceMs !== null) {
-        const logged = (manager: EntityManager, changes: WrittenChange[]) =>
-          work(manager, (change) => changes.push(...this.changes.written(change)));
+        const logged = async (manager: EntityManager, changes: WrittenChange[]) => {
+          await preparation?.run(manager, (others) => changes.push(...others));
+          return work(manager, (change) => changes.push(...this.changes.written(change)));
+        };
         return this.feeds.log.write(projectId, logged, mayWrite);
       }
-      const alone = (manager: EntityManager) => work(manager, null);
-      return isTogether ? this.db.transaction(alone, mayWrite) : this.db.connected(alone, mayWrite);
+      const alone = async (manager: EntityManager) => {
+        await preparation?.run(manager, null);
+        return work(manager, null);
+      };
+      return isTogether || preparation
+        ? this.db.transaction(alone, mayWrite)
+        : this.db.connected(alone, mayWrite);
     };
-    return this.versions.change(projectId, run);
+    const others = preparation?.versions ?? [];
+    return [this.versions, ...others].reduceRight(
+      (write, versions) => () => versions.change(projectId, write),
+      run,
+    )();
   }
 
   /** The record before a write; no other transaction changes it until the end of this one. */

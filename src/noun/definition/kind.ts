@@ -1,5 +1,5 @@
 import type { ValueTransformer } from 'typeorm';
-import type { NounField } from '../../nouns.js';
+import type { NounField, NounReference } from '../../nouns.js';
 import type { KindOrder } from './order.js';
 
 /**
@@ -36,6 +36,8 @@ interface Kind {
   readonly tones?: NounField['tones'];
   /** Absent = no list is ordered by it. */
   readonly order?: KindOrder;
+  /** Its value is the identifier of a record. */
+  readonly reference?: Reference;
   /** The value of a GraphQL variable or of a query parameter, for the rules. Here and below: absent = as it is. */
   parse?(value: unknown): unknown;
   /** Converts a valid value into the form that rows have. */
@@ -45,6 +47,12 @@ interface Kind {
   /** The value of a row, or its text from a list. */
   toGraphQL?(stored: unknown): unknown;
   toJson?(stored: unknown): unknown;
+}
+
+/** The other record of a reference, as the definition states it. */
+export interface Reference extends Pick<NounReference, 'noun' | 'mustExist' | 'onDelete'> {
+  readonly as?: string | undefined;
+  readonly list?: string | false | undefined;
 }
 
 /** Words that replace those which follow from a field's name and description. Each begins a sentence. */

@@ -4,6 +4,7 @@ import { capitalized, inSentence } from '../../noun-words.js';
 import type { NounDescription, NounExample, NounField } from '../../nouns.js';
 import { type Field, type ModelField, textOf } from './kind.js';
 import { listsOf, type NounLists } from './lists.js';
+import { describedReference, recordNameOf } from './reference.js';
 
 export type { ModelField };
 
@@ -109,7 +110,10 @@ export function modelOf(
     withArticle,
     ...(words.icon && { icon: words.icon }),
     headline: words.headline ?? `A typed, metered API for ${inWords(plural).toLowerCase()}`,
-    fields: modelled.map(describedField),
+    fields: modelled.map((field) => {
+      const reference = describedReference(field, plural, { taken: TAKEN, refuse });
+      return { ...describedField(field), ...(reference && { reference }) };
+    }),
     filters,
     hasCount: words.count === true,
     hasChanges: words.changes === true,
@@ -178,13 +182,17 @@ export function modelField(
   if (options.unique && options.default !== undefined)
     refuse(`${name} is unique and has a default. Choose one.`);
   const isSet = options.optional !== true;
-  const label = options.label ?? inWords(name);
+  const { reference } = field.kind;
+  const label = options.label ?? inWords((reference && recordNameOf(name, reference)) ?? name);
+  const usual = reference
+    ? `The identifier of the ${inWords(noun).toLowerCase()}'s ${inWords(reference.noun).toLowerCase()}.`
+    : `The ${inWords(noun).toLowerCase()}'s ${inSentence(label)}.`;
   return {
     ...field,
     name,
     column: inSnakeCase(name),
     label,
-    description: options.description ?? `The ${inWords(noun).toLowerCase()}'s ${inSentence(label)}.`,
+    description: options.description ?? usual,
     isSet,
     isRequired: isSet && options.default === undefined,
   };

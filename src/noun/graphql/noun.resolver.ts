@@ -184,7 +184,7 @@ export function nounResolver(model: NounModel, hasGet: boolean) {
   }
 
   addActions(model, NounResolver, types);
-  return { NounResolver, RecordType, present };
+  return { NounResolver, RecordType, present, nested: { model, listOf, presentPage: types.presentPage } };
 }
 
 type Changes = NonNullable<NounTypes['changes']>;

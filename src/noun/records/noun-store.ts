@@ -5,7 +5,7 @@ import type { SqlPart } from '../../ground/database/sql-dialect.js';
 import type { DataVersions } from '../../ground/kernel/data-versions.js';
 import { AppError, type FieldProblem } from '../../ground/kernel/errors.js';
 import type { ChangeFeeds } from '../../ground/records/change-feed.js';
-import { type KeepDeleted, RecordTable } from '../../ground/records/record-table.js';
+import { type KeepDeleted, type PlannedWrite, RecordTable } from '../../ground/records/record-table.js';
 import { inSentence } from '../../noun-words.js';
 import type { ModelField, ModelUnique, NounModel } from '../definition/model.js';
 import {
@@ -18,10 +18,13 @@ import {
   pageOf,
   type Sort,
 } from './noun-list.js';
+import { References } from './references.js';
 import type { NounRow } from './row.js';
 
 /** Few statements serve any number of ids: the last id fills the rest. */
-const ID_COUNTS = [1, 10, 100];
+const ID_COUNTS = [1, 10, 100, 1_000, 5_000];
+/** SQLite joins at most 500 selects, and MySQL takes longer for each with their number. */
+const MOST_LISTS = 400;
 /** A character behind every text's. */
 const LAST_CHARACTER = '\u{10ffff}';
 /** Before every id. */
@@ -32,6 +35,7 @@ const NO_ID = -1n;
  * third of the cost of TypeORM's query builder and entities. D-44.
  */
 export class NounStore extends RecordTable<NounRow> {
+  readonly references: References;
   private readonly columns: string;
 
   constructor(
@@ -43,6 +47,7 @@ export class NounStore extends RecordTable<NounRow> {
     keepDeleted: KeepDeleted | null,
   ) {
     super(entity, db, versions, feeds, keepDeleted);
+    this.references = new References(model, db);
     this.columns = columnsOf(model);
   }
 
@@ -57,6 +62,28 @@ export class NounStore extends RecordTable<NounRow> {
     return { ...pageOf(list.ids ? matching(this.model, rows, list) : rows, list), changesCursor };
   }
 
+  /** The page of each list. A statement reads one range of an index for each of up to `MOST_LISTS`. */
+  async pages(projectId: bigint, lists: readonly NounListRequest[]): Promise<NounPage[]> {
+    const [first] = lists;
+    if (first && lists.length === 1) return [await this.page(projectId, first)];
+    const pages: NounPage[] = [];
+    while (pages.length < lists.length) {
+      pages.push(...(await this.together(projectId, lists.slice(pages.length, pages.length + MOST_LISTS))));
+    }
+    return pages;
+  }
+
+  private async together(projectId: bigint, lists: readonly NounListRequest[]): Promise<NounPage[]> {
+    const selects = lists.map((list, at) => {
+      const { sql, values } = this.selectRange(projectId, list);
+      return { sql: sql.replace('SELECT ', `SELECT '${at}' AS list_number, `), values };
+    });
+    const rows = await this.db.union<ListedRow & { list_number: string }>(selects);
+    const found = lists.map((): ListedRow[] => []);
+    for (const row of rows) found[Number(row.list_number)]?.push(row);
+    return lists.map((list, at) => ({ ...pageOf(found[at] ?? [], list), changesCursor: null }));
+  }
+
   /** How many records the list has from its position on. Counting ends at its page size. D-180. */
   async count(projectId: bigint, list: NounListRequest): Promise<number> {
     const [range] = this.rangesOf(list);
@@ -67,8 +94,8 @@ export class NounStore extends RecordTable<NounRow> {
   }
 
   /**
-   * The problems of each record with values that must be unique: the project has them, or a record before it. A record with a
-   * problem is not stored, so others may have its other values.
+   * The problems of each record that refers to a missing one, or has values that must be unique: the project has them, or a
+   * record before it. A record with a problem is not stored, so others may have its other values.
    */
   async conflicts(projectId: bigint, records: readonly Record<string, unknown>[]): Promise<FieldProblem[][]> {
     const { uniques } = this.model;
@@ -82,7 +109,9 @@ export class NounStore extends RecordTable<NounRow> {
         return new Set(found.map((row) => sharedOf(unique, row)));
       }),
     );
-    return records.map((record) => {
+    const missing = await this.references.problemsOf(projectId, records as Partial<NounRow>[]);
+    return records.map((record, row) => {
+      if (missing[row]?.length) return missing[row];
       const shared = uniques.map((unique) => sharedOf(unique, record));
       const problems = uniques.flatMap(({ field, together }, at) => {
         if (shared[at] === null || !taken[at]?.has(shared[at] as string)) return [];
@@ -123,6 +152,10 @@ export class NounStore extends RecordTable<NounRow> {
       return new RegExp(`(['.]${table}_${index}(_unique)?'|\\.project_id${listed})$`).test(message);
     });
     return unique ? labelsOf([unique.field, ...unique.together]) : null;
+  }
+
+  protected override preparationOf(projectId: bigint, write: PlannedWrite<NounRow>) {
+    return this.references.preparationOf(projectId, write);
   }
 
   /** One row more than the page has. D-51. Two ranges are read one after the other: the second for what the first lacks. */

@@ -10,7 +10,7 @@ import {
 import { AppError, refuseProblems } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
 import type { ChangePage, ChangeStream, ChangesRequest } from '../../ground/records/noun-changes.js';
-import type { Alongside } from '../../ground/records/record-table.js';
+import type { Alongside, NameOf } from '../../ground/records/record-table.js';
 import {
   type Creation,
   creationCodec,
@@ -57,6 +57,12 @@ export class NounService {
   async list({ caller }: ServiceCall, wanted: NounListRequest): Promise<NounPage> {
     requireScope(caller, this.readScope);
     return this.store.page(caller.projectId, { ...wanted, isFollowed: this.isFollowed(caller) });
+  }
+
+  /** As `list`, for several lists with one query. */
+  async lists({ caller }: ServiceCall, wanted: readonly NounListRequest[]): Promise<NounPage[]> {
+    requireScope(caller, this.readScope);
+    return this.store.pages(caller.projectId, wanted);
   }
 
   /** The next changes. Throws `AppError forbidden`, and what `NounChanges.page` throws. */
@@ -118,7 +124,7 @@ export class NounService {
     const input = records.flatMap((record) => inputOf(this.model.fields, record));
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: `create${this.model.page}`, input },
-      (complete) => this.insert(caller, records, complete),
+      (complete) => this.insert(caller, records, complete, (field, at) => `inputs.${at}.${field}`),
       creationCodec((creation) => this.rowsOf(caller.projectId, records, creation)),
     );
   }
@@ -252,10 +258,11 @@ export class NounService {
     caller: Caller,
     records: readonly Values[],
     alongside: Alongside<NounRow[]>,
+    nameOf?: NameOf,
   ): Promise<NounRow[]> {
     return withDrawnIds(this.ids, records.length, async (ids) => {
       const created = this.rowsOf(caller.projectId, records, { ids, createdAtMs: this.now() });
-      await this.refuseTaken(() => this.store.insertAll(caller, created, alongside));
+      await this.refuseTaken(() => this.store.insertAll(caller, created, alongside, nameOf));
       return created;
     });
   }

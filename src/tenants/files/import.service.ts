@@ -187,6 +187,7 @@ export class ImportService {
       const written = rows.flatMap((after) => changes.written({ before: null, after }));
       const attempt = () =>
         batches.store(async (manager) => {
+          await this.noun.preparationOf?.(progress.projectId, rows)?.run(manager, null);
           await insertRows(manager, this.noun.entity, rows);
           if (work.file.identity) await this.advance(manager, progress, next);
           await log.append(manager, progress.projectId, written);
@@ -234,13 +235,17 @@ export class ImportService {
   }
 }
 
-/** Another writer has stored a value meanwhile. Nothing of the batch is stored, so the next attempt refuses its row. */
+/** Another writer has stored a value, or deleted a record, meanwhile. Nothing of the batch is stored, so the next attempt refuses its row. */
 function refuseLateConflict(error: unknown, { file, progress }: ImportWork): never {
-  if (!isDuplicate(error) || isDuplicateId(error)) throw error;
+  const isLate = error instanceof AppError && error.code === 'invalid_request';
+  if (!isLate && (!isDuplicate(error) || isDuplicateId(error))) throw error;
   const advice = file.identity
     ? 'Use --resume to continue'
     : `Import the rows after line ${progress.line} again`;
-  throw conflict(`Another request has just created a record with a value of this file. ${advice}.`);
+  const what = isLate
+    ? 'deleted a record that this file refers to'
+    : 'created a record with a value of this file';
+  throw conflict(`Another request has just ${what}. ${advice}.`);
 }
 
 const conflict = (message: string) => new AppError('conflict', message);

@@ -1,5 +1,5 @@
 import type { FieldProblem } from '../../ground/kernel/errors.js';
-import type { ProjectRow } from '../../ground/records/record-table.js';
+import type { Preparation, ProjectRow } from '../../ground/records/record-table.js';
 import type { NounDescription } from '../../nouns.js';
 
 /** The parts of a noun that its files need. */
@@ -13,10 +13,12 @@ export interface NounFiles {
   /** By field: the text of a value in a file, from its column as text. Absent = it is the same. */
   readonly texts?: Readonly<Record<string, (column: string) => string>>;
   /**
-   * For a noun with values that must be unique in the project: the problems of each record. A record may repeat values of the
-   * database, or of a record before it.
+   * For a noun with values that must be unique in the project, or name a record of it: the problems of each record. A record
+   * may repeat values of the database, or of a record before it.
    */
   conflicts?(projectId: bigint, records: readonly object[]): Promise<FieldProblem[][]>;
+  /** What happens first in the transaction that inserts the records. It throws for a conflict that is new. */
+  preparationOf?(projectId: bigint, records: readonly object[]): Preparation | null;
 }
 
 /** The values that the gateway adds to the fields of a record. */

@@ -2,6 +2,7 @@ import { type GraphQLSchema, lexicographicSortSchema } from 'graphql';
 import { buildSchema, getMetadataStorage } from 'type-graphql';
 import type { NounDescription } from '../../../nouns.js';
 import type { FieldLimits } from '../execution/field-limits.js';
+import { type NestedField, withNestedFields } from '../execution/nested-fields.js';
 import { NO_PUB_SUB, subscribeByMethod } from '../execution/subscription-fields.js';
 import { ActivityResolver } from './activity.resolver.js';
 import { ApiKeyResolver } from './api-key.resolver.js';
@@ -37,6 +38,8 @@ export type ResolverClass = new (...parts: never[]) => object;
 interface NounFields {
   readonly description: NounDescription;
   readonly resolvers: readonly ResolverClass[];
+  /** The name of its data together with that of the nouns that its answers may contain; absent = only its own. */
+  readonly group?: string | undefined;
 }
 
 /**
@@ -47,6 +50,7 @@ export async function createSchema(
   nouns: readonly NounFields[],
   resolvers: readonly object[],
   limits: FieldLimits,
+  nested: readonly NestedField[] = [],
 ): Promise<GraphQLSchema> {
   const byClass = new Map<unknown, object>(resolvers.map((resolver) => [resolver.constructor, resolver]));
   const schema = await buildSchema({
@@ -61,15 +65,16 @@ export async function createSchema(
   subscribeByMethod(schema);
   const descriptions = nouns.map(({ description }) => description);
   fillDescriptions(schema, descriptions);
-  return lexicographicSortSchema(limits.enforce(withNounScopes(schema, descriptions)));
+  const whole = withNounScopes(withNestedFields(schema, nested), descriptions);
+  return lexicographicSortSchema(limits.enforce(whole));
 }
 
 /** Each query of a noun has its plural as the extension `noun`: the response cache asks for the version of its data. */
-function nameNoun(schema: GraphQLSchema, { description, resolvers }: NounFields): void {
+function nameNoun(schema: GraphQLSchema, { description, resolvers, group }: NounFields): void {
   const fields = schema.getQueryType()?.getFields() ?? {};
   for (const { target, schemaName } of getMetadataStorage().queries) {
     const field = fields[schemaName];
     if (resolvers.some((resolver) => resolver === target) && field)
-      field.extensions = { ...field.extensions, noun: description.plural };
+      field.extensions = { ...field.extensions, noun: description.plural, group };
   }
 }

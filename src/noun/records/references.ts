@@ -1,0 +1,178 @@
+import { type EntityManager, In } from 'typeorm';
+import type { Database } from '../../ground/database/database.js';
+import type { DataVersions } from '../../ground/kernel/data-versions.js';
+import { AppError, type FieldProblem, refuseProblems } from '../../ground/kernel/errors.js';
+import type { NounChanges } from '../../ground/records/noun-changes.js';
+import type { PlannedWrite, Preparation } from '../../ground/records/record-table.js';
+import type { ModelField, NounModel } from '../definition/model.js';
+import type { Relation } from '../definition/relations.js';
+import { indexOf } from './noun-list.js';
+import type { NounRow } from './row.js';
+
+/** A deletion changes or names at most as many records that refer to the deleted one. */
+const MOST_REFERRING = 1_000;
+
+/** The parts of a noun that its references need. */
+export interface Related {
+  readonly model: NounModel;
+  readonly entity: new () => NounRow;
+  readonly references: References;
+  readonly changes: NounChanges<NounRow>;
+  readonly versions: DataVersions;
+}
+
+interface Required {
+  readonly field: ModelField;
+  readonly to: NounModel;
+}
+
+interface Dependent extends Related {
+  readonly field: ModelField;
+}
+
+/** Lets the writes of nouns keep the rules of their references. Throws an `Error` for a noun that is not defined. */
+export function relate(relations: readonly Relation[], related: ReadonlyMap<string, Related>): void {
+  for (const { from, field: described, to } of relations) {
+    const [source, target] = [related.get(from.plural), related.get(to.plural)];
+    const field = source?.model.fields.find(({ name }) => name === described.name);
+    if (!source || !target || !field)
+      throw new Error(`The reference ${described.name} of ${from.singular} needs nouns of defineNoun.`);
+    source.references.require({ field, to: target.model });
+    target.references.depend({ ...source, field });
+  }
+}
+
+/**
+ * What the writes of a noun owe to the nouns that it refers to, and to those that refer to it. A write locks the record that it
+ * refers to before any other, and so does the deletion of that record: neither misses the other. D-274.
+ */
+export class References {
+  private readonly required: Required[] = [];
+  private readonly dependents: Dependent[] = [];
+
+  constructor(
+    private readonly model: NounModel,
+    private readonly db: Database,
+  ) {}
+
+  require(required: Required): void {
+    if (required.field.kind.reference?.mustExist) this.required.push(required);
+    // Writes that lock in the same order cannot deadlock.
+    this.required.sort((a, b) => (a.to.table < b.to.table ? -1 : 1));
+  }
+
+  depend(dependent: Dependent): void {
+    const { onDelete = 'allow' } = dependent.field.kind.reference ?? {};
+    if (onDelete === 'refuse') this.dependents.unshift(dependent);
+    if (onDelete === 'unset') this.dependents.push(dependent);
+  }
+
+  preparationOf(projectId: bigint, write: PlannedWrite<NounRow>): Preparation | null {
+    if ('deleted' in write) return this.beforeDeletion(projectId, write.deleted);
+    const [records, nameOf] = 'created' in write ? [write.created, write.nameOf] : [[write.values], null];
+    if (!this.required.some(({ field }) => records.some((record) => record[field.name] != null))) return null;
+    const run = async (manager: EntityManager) => {
+      const problems = await this.problemsOf(projectId, records, manager);
+      refuseProblems(
+        problems.flatMap((each, at) =>
+          each.map(({ field, message }) => ({ field: nameOf?.(field, at) ?? field, message })),
+        ),
+      );
+    };
+    return { run, versions: [] };
+  }
+
+  /** The problems of each record that refers to a missing one. A `manager` of a transaction locks the others until its end. */
+  async problemsOf(
+    projectId: bigint,
+    records: readonly Partial<NounRow>[],
+    manager?: EntityManager,
+  ): Promise<FieldProblem[][]> {
+    const problems = records.map((): FieldProblem[] => []);
+    for (const { field, to } of this.required) {
+      const stated = records.map((record) => record[field.name] as bigint | null | undefined);
+      const ids = [...new Set(stated.filter((id) => id != null))].sort((a, b) => (a < b ? -1 : 1));
+      if (ids.length === 0) continue;
+      const sql = `SELECT CAST(id AS CHAR) AS id FROM ${to.table} WHERE project_id = ? AND id IN (${ids.map(() => '?')}) ORDER BY ${to.table}.id`;
+      const rows = manager
+        ? await manager.query(`${sql} ${this.db.dialect.shareLock}`, [projectId, ...ids])
+        : await this.db.execute(sql, [projectId, ...ids]);
+      const known = new Set((rows as { id: string }[]).map(({ id }) => id));
+      for (const [at, id] of stated.entries()) {
+        if (id == null || known.has(String(id))) continue;
+        const message = `there is no ${to.description.singular} ${id} in this project`;
+        problems[at]?.push({ field: field.name, message });
+      }
+    }
+    return problems;
+  }
+
+  private beforeDeletion(projectId: bigint, id: bigint): Preparation | null {
+    if (this.dependents.length === 0) return null;
+    const changed = this.dependents.filter(({ field }) => field.kind.reference?.onDelete === 'unset');
+    return {
+      versions: changed.map(({ versions }) => versions),
+      run: async (manager, note) => {
+        const own = `SELECT id FROM ${this.model.table} WHERE project_id = ? AND id = ?`;
+        const rows = await manager.query(`${own} ${this.db.dialect.updateLock}`, [projectId, id]);
+        if (rows.length === 0) return;
+        for (const dependent of this.dependents) {
+          const ids = await this.referring(manager, dependent, { projectId, id });
+          if (ids.length === 0) continue;
+          if (!changed.includes(dependent) || ids.length > MOST_REFERRING)
+            throw this.inUse(dependent, ids.length);
+          // Also without a log.
+          const changes = await this.unset(manager, dependent, { projectId, ids });
+          note?.(changes);
+        }
+      },
+    };
+  }
+
+  /** The records that refer to the record, at most one more than `MOST_REFERRING`, locked. The record itself does not count. */
+  private async referring(
+    manager: EntityManager,
+    { model: { table, description }, field }: Dependent,
+    { projectId, id }: { projectId: bigint; id: bigint },
+  ): Promise<bigint[]> {
+    const { dialect } = this.db;
+    const isOwn = description.plural === this.model.description.plural;
+    // Without the hint, MySQL may examine, and lock, all records of the project.
+    const index = dialect.forceIndex(indexOf(table, [field.column]) as string);
+    const sql = `SELECT CAST(id AS CHAR) AS id FROM ${table} ${index} WHERE project_id = ? AND \`${field.column}\` = ? AND id <> ? ORDER BY ${table}.id LIMIT ${MOST_REFERRING + 1} ${dialect.updateLock}`;
+    const rows = await manager.query(sql, [projectId, id, isOwn ? id : -1n]);
+    return (rows as { id: string }[]).map((row) => BigInt(row.id));
+  }
+
+  /** Returns the changes for the change log. */
+  private async unset(
+    manager: EntityManager,
+    { model, entity, changes: log, field }: Dependent,
+    { projectId, ids }: { projectId: bigint; ids: readonly bigint[] },
+  ) {
+    const where = { projectId, id: In([...ids]) };
+    const rows = await manager.find(entity, { where, ...this.db.forUpdate });
+    const changes = rows.map((before) => ({ before, after: { ...before, [field.name]: null } as NounRow }));
+    for (const { after } of changes) {
+      const [problem] = model.checks?.(after as never) ?? [];
+      if (!problem) continue;
+      const { singular } = model.description;
+      throw new AppError(
+        'conflict',
+        `The ${singular} ${after.id} needs this ${this.model.description.singular}: without it, ${problem.field} ${problem.message}. Change that ${singular} first.`,
+      );
+    }
+    await manager.update(entity, where, { [field.name]: null } as object);
+    return changes.flatMap((change) => log.written(change));
+  }
+
+  private inUse({ model, field }: Dependent, count: number): AppError {
+    const { singular, plural } = model.description;
+    const many = count > MOST_REFERRING ? `more than ${MOST_REFERRING.toLocaleString('en')}` : String(count);
+    const who = count === 1 ? `1 ${singular} refers` : `${many} ${plural} refer`;
+    return new AppError(
+      'conflict',
+      `${who} to this ${this.model.description.singular} with ${field.name}. Change or delete them first.`,
+    );
+  }
+}
