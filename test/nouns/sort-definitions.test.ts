@@ -82,8 +82,12 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const database = await createTestDatabase(kind);
     try {
       const target = loadConfig({ DATABASE_URL: database.url }).database;
-      const without = define({ at: dateTime({ optional: true }) });
-      const sorted = define({ at: dateTime({ optional: true, sort: true, filter: 'range' }) });
+      const code = { max: 20, unique: true } as const;
+      const without = define({ at: dateTime({ optional: true }), code: text(code) });
+      const sorted = define({
+        at: dateTime({ optional: true, sort: true, filter: 'range' }),
+        code: text({ ...code, sort: true }),
+      });
       const schema = await schemaOf(without.table.table, sorted.table.table);
       const indexes = () =>
         withDataSource(
@@ -92,13 +96,15 @@ describe.each(databaseKinds())('on %s', (kind) => {
           { poolSize: 1, queryTimeoutMs: 10_000 },
           async (source) => {
             const table = await source.createQueryRunner().getTable('books');
-            return (table?.indices ?? []).map(({ name }) => name);
+            return (table?.indices ?? [])
+              .map(({ name, isUnique }) => `${name}${isUnique ? ' unique' : ''}`)
+              .toSorted();
           },
         );
       await migrate(target, { entities: [], migrations: schema.migrations });
-      expect(await indexes()).toEqual(['books_at']);
+      expect(await indexes()).toEqual(['books_at', 'books_code', 'books_code_unique unique']);
       await revertLastMigration(target, { entities: [], migrations: schema.migrations });
-      expect(await indexes()).toEqual([]);
+      expect(await indexes()).toEqual(['books_code unique']);
     } finally {
       await database.remove();
     }

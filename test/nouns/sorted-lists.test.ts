@@ -93,7 +93,7 @@ onEachDatabase(
           [true, descending],
         ] as const) {
           const orderBy = nameOf(field, isDescending);
-          for (const size of [1, 7, 100])
+          for (const size of [1, 7])
             expect([orderBy, size, await walk({ orderBy }, size)]).toEqual([orderBy, size, ids]);
           expect(await follow(`limit=9&sort=${parameterOf(field, isDescending)}`)).toEqual(ids);
         }
