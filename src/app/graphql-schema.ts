@@ -22,6 +22,13 @@ export function openSchema(
   const fieldLimits = new FieldLimits(limiter);
   const descriptions = options.gateway.nouns.map(({ description }) => description);
   const groups = groupsOf(descriptions);
+  const computing = descriptions
+    .filter(({ isComputed }) => isComputed)
+    .map(({ plural }) => groups.get(plural));
+  const groupOf = (plural: string) => {
+    const group = groups.get(plural);
+    return group !== undefined && computing.includes(group) ? null : group;
+  };
   const nested = new Map(
     descriptions.flatMap(({ plural }, at) => {
       const records = nouns[at]?.nested;
@@ -32,7 +39,7 @@ export function openSchema(
     options.gateway.nouns.map(({ description }, at) => ({
       description,
       resolvers: (nouns[at]?.resolvers ?? []).map((resolver) => resolver.constructor as ResolverClass),
-      group: groups.get(description.plural),
+      group: groupOf(description.plural),
     })),
     [
       new DomainResolver(

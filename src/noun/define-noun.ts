@@ -4,6 +4,7 @@ import type { DatabaseSchema } from '../ground/database/data-source.js';
 import type { FieldProblem } from '../ground/kernel/errors.js';
 import type { OwnNames } from '../request/http/headers.js';
 import { type ActionMaker, type DefinedAction, withActions } from './definition/action.js';
+import { type ComputedMaker, type DefinedComputed, withComputed } from './definition/computed.js';
 import { type BeforeWrite, withHook } from './definition/hook.js';
 import type { Field, Fields, ValuesOf } from './definition/kind.js';
 import { modelOf, type NounModel, type NounWords } from './definition/model.js';
@@ -38,6 +39,13 @@ interface NounDefinition<F extends Fields> extends NounWords {
    * `(action) => ({ deliver: action({ input: { at: dateTime({}) }, run: (shipment, { at }) => ({ deliveredAt: at }) }) })`.
    */
   readonly actions?: (action: ActionMaker<RowOf<F>, ValuesOf<F>>) => Readonly<Record<string, DefinedAction>>;
+  /**
+   * Fields of both APIs that no client states, and that are not stored: each answer computes them.
+   * `(computed) => ({ isLate: computed(boolean({}), (shipment, { now }) => shipment.dueAt < now) })`.
+   */
+  readonly computed?: (
+    computed: ComputedMaker<Omit<RowOf<F>, 'projectId'>>,
+  ) => Readonly<Record<string, DefinedComputed>>;
   /** Sees each write before it is stored: through both APIs, by actions and of imports. */
   readonly beforeWrite?: BeforeWrite<RowOf<F>, ValuesOf<F>>;
   /** Loads the migrations of its table, oldest first, if the gateway does not list them. */
@@ -81,10 +89,11 @@ export interface DefinedNoun<F extends Fields = Fields> extends NounSource, Defi
  * Loads none of them. Throws an `Error` that names the field and the option that cannot work.
  */
 export function defineNoun<const F extends Fields>(definition: NounDefinition<F>): DefinedNoun<F> {
-  const { fields, check, actions, beforeWrite, migrations, demo = [], get, own } = definition;
+  const { fields, check, actions, computed, beforeWrite, migrations, demo = [], get, own } = definition;
   const bare = modelOf(definition, fields, (check as NounModel['checks']) ?? null);
   const acting = actions ? withActions(bare, actions) : bare;
-  const model = beforeWrite ? withHook(acting, beforeWrite) : acting;
+  const hooked = beforeWrite ? withHook(acting, beforeWrite) : acting;
+  const model = computed ? withComputed(hooked, computed) : hooked;
   if (model.hasTrash && get !== undefined)
     throw new Error(`The noun ${model.description.singular}: softDelete needs the usual get. Leave get out.`);
   let loading: ReturnType<Defined['loadDoors']> | undefined;

@@ -6,6 +6,7 @@ import type { KeepDeleted } from '../ground/records/record-table.js';
 import type { OwnNames } from '../request/http/headers.js';
 import type { NounModel } from './definition/model.js';
 import type { Noun, NounContract, NounDoors, OpenNoun } from './noun.js';
+import { ComputingService } from './records/computing.service.js';
 import { Decisions } from './records/decisions.js';
 import { NounService } from './records/noun.service.js';
 import { entityOf } from './records/noun-entity.js';
@@ -78,8 +79,10 @@ export function nounOf(
       const keep = trash && ((...deleted: Parameters<KeepDeleted>) => trash.keep(...deleted));
       const store = new NounStore(model, Row, db, versions, changes, keep);
       const decisions = model.actions.length > 0 || model.beforeWrite ? new Decisions(model) : null;
-      const service = new NounService(model, store, ids, idempotency, now, decisions);
-      const trashService = trashed && trash && new trashed.TrashService(model, store, trash, idempotency);
+      const Service = model.computed.length > 0 ? ComputingService : NounService;
+      const service = new Service(model, store, ids, idempotency, now, decisions);
+      const trashService =
+        trashed && trash && new trashed.TrashService(model, store, trash, service, idempotency);
       return {
         service,
         capabilities: trash ? [trash] : [],

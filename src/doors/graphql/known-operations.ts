@@ -72,7 +72,10 @@ export class KnownOperations {
 
   constructor(private readonly parts: KnownOperationsOptions) {
     const fields = Object.values(parts.schema.getQueryType()?.getFields() ?? {});
-    const cacheable = fields.filter((field) => getDirective(parts.schema, field, 'cacheControl')?.length);
+    const cacheable = fields.filter(
+      (field) =>
+        getDirective(parts.schema, field, 'cacheControl')?.length && field.extensions.isComputed !== true,
+    );
     this.cacheable = new Map(cacheable.map((field) => [field.name, field]));
   }
 
@@ -99,7 +102,9 @@ export class KnownOperations {
     const [noun, ...others] = new Set(fields.map((extensions) => extensions?.noun));
     if (noun === undefined || others.length > 0) return null;
     const group = fields[0]?.group;
-    return String(group && readsNested(this.parts.schema, document) ? group : noun);
+    const isNested = group !== undefined && readsNested(this.parts.schema, document);
+    if (isNested) return group === null ? null : String(group);
+    return String(noun);
   }
 
   /**

@@ -82,8 +82,14 @@ function modelAction(model: NounModel, name: string, action: DefinedAction): Mod
     );
     if (each.kind.choices && taken)
       refuse(`has the input ${field}, whose type a field has. Choose another name`);
-    const made = modelField(name, field, each, refuse);
-    return { ...made, description: each.options.description ?? `${made.label}.` };
+    const { description, hint = description } = each.options;
+    const made = modelField(
+      name,
+      field,
+      { ...each, options: { ...each.options, ...(hint && { hint }) } },
+      refuse,
+    );
+    return { ...made, description: description ?? `${made.label}.` };
   });
   return {
     name,

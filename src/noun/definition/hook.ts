@@ -2,7 +2,7 @@ import { refuseDefinition } from './action.js';
 import type { NounModel } from './model.js';
 
 /** A change of a record before it is stored: all values of a new record, and of a changed one before and after. */
-export type WriteChange<Row, Values> = { readonly now: string } & (
+type WriteChange<Row, Values> = { readonly now: string } & (
   | { readonly kind: 'create'; readonly before: null; readonly after: Readonly<Values> }
   | { readonly kind: 'update'; readonly before: Readonly<Row>; readonly after: Readonly<Row> }
   | { readonly kind: 'delete'; readonly before: Readonly<Row>; readonly after: null }

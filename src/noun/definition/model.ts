@@ -15,16 +15,23 @@ export interface NounModel extends NounLists {
   readonly page: string;
   readonly table: string;
   readonly fields: readonly ModelField[];
-  /** The fields that answers have. */
-  readonly readable: readonly ModelField[];
   readonly uniques: readonly ModelUnique[];
   readonly checks: ((record: never) => FieldProblem[]) | null;
   /** A deleted record can be restored. */
   readonly hasTrash: boolean;
+  readonly computed: readonly ModelComputed[];
+  /** Those of a record in answers: those that can be read, and the computed ones. */
+  readonly shown: readonly ModelField[];
   readonly actions: readonly ModelAction[];
   /** Returns further fields to change of a write, or throws a refusal. */
   readonly beforeWrite: ((change: never) => unknown) | null;
   readonly inputExamples: NounWords['inputExamples'];
+}
+
+/** A field of which each answer computes the value. */
+export interface ModelComputed {
+  readonly field: ModelField;
+  of(record: object, at: { readonly now: string }): unknown;
 }
 
 /** What clients can do with a record beside changing its fields. */
@@ -125,11 +132,12 @@ export function modelOf(
     page: capitalized(plural),
     table: inSnakeCase(plural),
     fields: modelled,
-    readable,
     uniques: modelled.flatMap((field) => uniqueOf(field, modelled, refuse)),
     ...lists,
     checks,
     hasTrash: words.softDelete === true,
+    computed: [],
+    shown: readable,
     actions: [],
     beforeWrite: null,
     inputExamples: words.inputExamples,

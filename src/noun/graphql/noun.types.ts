@@ -20,9 +20,9 @@ export type NounTypes = ReturnType<typeof nounTypes>;
 
 /** The types of a noun: the record, its connection, its inputs and its changes. Call it once for a noun. */
 export function nounTypes(model: NounModel) {
-  const { description, fields, readable, table } = model;
+  const { description, fields, shown, table } = model;
   const { singular, plural, type, withArticle, hasChanges } = description;
-  const fieldTypes = fieldTypesOf(type, fields);
+  const fieldTypes = fieldTypesOf(type, shown);
   const typeOf = ({ name }: ModelField) => fieldTypes.get(name) as object;
 
   @PlainType(type, `${capitalized(withArticle)}.`)
@@ -35,7 +35,7 @@ export function nounTypes(model: NounModel) {
     @Field(() => DATE_TIME, { description: `When the ${singular} was added.` })
     createdAt!: Date;
   }
-  for (const field of readable) {
+  for (const field of shown) {
     const unset = field.isSet ? '' : '; null when none was set';
     const text = `${withForm(withoutStop(field.description), field.kind.form)}${unset}.`;
     addField(RecordType, field.name, typeOf(field), { description: text, nullable: !field.isSet });
@@ -121,9 +121,9 @@ export function nounTypes(model: NounModel) {
 }
 
 /** graphql's ID can't serialize a bigint, and a JavaScript client could not read one. */
-function presented({ readable }: NounModel, row: NounRow): object {
+function presented({ shown }: NounModel, row: NounRow): object {
   const record: Record<string, unknown> = { id: String(row.id) };
-  for (const field of readable) {
+  for (const field of shown) {
     const value = row[field.name];
     record[field.name] = value === null ? null : (field.kind.toGraphQL?.(value) ?? value);
   }
@@ -161,7 +161,7 @@ function pagePresenter(model: NounModel) {
       return this.$cursors.of(this.$row);
     }
   }
-  for (const { name, kind } of model.readable) {
+  for (const { name, kind } of model.shown) {
     const read = reader(name);
     // The digits of an ID are its text.
     const convert = kind.scalar === 'ID' ? undefined : kind.toGraphQL;

@@ -1,9 +1,10 @@
 import { refuseProblems } from '../../ground/kernel/errors.js';
 import type { RecordRules } from '../../ground/kernel/record-rules.js';
 import type { ModelAction, NounModel } from '../definition/model.js';
-import type { Values } from './noun.service.js';
 import type { NounRow } from './row.js';
 import { rulesOf } from './schemas.js';
+
+type Values = Readonly<Record<string, unknown>>;
 
 /** What the functions of a definition decide about a record, checked by its rules. They run within a transaction. D-275. */
 export class Decisions {

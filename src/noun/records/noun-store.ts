@@ -288,9 +288,11 @@ function behindId({ orderBy, after }: Pick<NounListRequest, 'orderBy' | 'after'>
 }
 
 /** Digits as text: mysql2 takes several times as long to read a 64-bit integer exactly. */
-export function columnsOf({ readable }: NounModel): string {
+export function columnsOf({ fields, shown, computed }: NounModel): string {
   const digits = (column: string, name: string) => `CAST(${column} AS CHAR) AS \`${name}\``;
-  const named = readable.map((field) =>
+  // A computed field may follow from a value that no answer has.
+  const read = computed.length > 0 ? fields : shown;
+  const named = read.map((field) =>
     field.kind.isDigits ? digits(quoted(field), field.name) : `${quoted(field)} AS \`${field.name}\``,
   );
   return [digits('id', 'id'), ...named, digits('created_at_ms', 'createdAtMs')].join(', ');

@@ -19,7 +19,7 @@ import {
 } from '../../tenants/idempotency/idempotency.service.js';
 import type { ModelAction, NounModel } from '../definition/model.js';
 import type { Decisions } from './decisions.js';
-import type { NounListRequest, NounPage } from './noun-list.js';
+import type { ListedRow, NounListRequest, NounPage } from './noun-list.js';
 import type { NounStore } from './noun-store.js';
 import type { NounRow } from './row.js';
 import { inputOf, storedAnswers } from './stored-answers.js';
@@ -37,11 +37,11 @@ export class NounService {
   private readonly mayWrite: NounScope;
 
   constructor(
-    private readonly model: NounModel,
+    protected readonly model: NounModel,
     private readonly store: NounStore,
     private readonly ids: IdGenerator,
     private readonly idempotency: IdempotencyService,
-    private readonly now: () => number,
+    protected readonly now: () => number,
     /** Of a noun with actions or a hook. */
     private readonly decisions: Decisions | null = null,
   ) {
@@ -245,6 +245,9 @@ export class NounService {
       ID_CODEC,
     );
   }
+
+  /** The row as answers have it. */
+  readonly shown = <Row extends NounRow | ListedRow>(row: Row): Row => row;
 
   refuseUnknown(id: bigint): never {
     throw new AppError('not_found', `There is no ${this.model.description.singular} ${id}.`);

@@ -20,13 +20,13 @@ type Properties = ObjectSchema['properties'];
  * needs the name of the header, shows them.
  */
 export function schemasOf(model: NounModel, changesCursor = '') {
-  const { description, readable, wholeFilters, rangeFilters } = model;
+  const { description, shown, wholeFilters, rangeFilters } = model;
   const { singular, plural, withArticle } = description;
-  const properties = propertiesOf(readable);
+  const properties = propertiesOf(shown);
   const record = {
     type: 'object',
     description: `${withArticle.charAt(0).toUpperCase()}${withArticle.slice(1)}.`,
-    required: ['id', ...readable.filter(({ isSet }) => isSet).map(({ name }) => name)],
+    required: ['id', ...shown.filter(({ isSet }) => isSet).map(({ name }) => name)],
     properties: {
       id: {
         type: 'integer',

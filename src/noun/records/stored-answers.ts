@@ -3,7 +3,7 @@ import type { ModelField } from '../definition/model.js';
 import type { NounRow } from './row.js';
 
 /** The record after an action, with the fields that the action changed. */
-export interface Acted {
+interface Acted {
   readonly row: NounRow;
   readonly changed: readonly string[];
 }

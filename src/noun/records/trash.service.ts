@@ -2,6 +2,7 @@ import { requireAnswerable, requireScope, type ServiceCall } from '../../ground/
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdempotencyService } from '../../tenants/idempotency/idempotency.service.js';
 import type { NounModel } from '../definition/model.js';
+import type { NounService } from './noun.service.js';
 import type { NounStore } from './noun-store.js';
 import { type DeletedPage, type DeletedRequest, type NounTrash, RESTORABLE_DAYS } from './noun-trash.js';
 import type { NounRow } from './row.js';
@@ -13,20 +14,22 @@ export class TrashService {
     private readonly model: NounModel,
     private readonly store: NounStore,
     private readonly trash: NounTrash,
+    private readonly service: NounService,
     private readonly idempotency: IdempotencyService,
   ) {}
 
   /** The last deleted ones first. Throws `AppError forbidden`. */
   async list({ caller }: ServiceCall, wanted: DeletedRequest): Promise<DeletedPage> {
     requireScope(caller, `${this.model.description.plural}:read`);
-    return this.trash.page(caller.projectId, wanted);
+    const page = await this.trash.page(caller.projectId, wanted);
+    return { ...page, rows: page.rows.map(this.service.shown) };
   }
 
   /**
    * Restores a record with its id, and logs it as created. `answered` are the fields of the answer: without the scope to
    * read, only `id`. Throws `AppError forbidden`, `not_found`, `conflict` if another record has a unique value of it.
    */
-  restore(
+  async restore(
     { caller, idempotencyKey: key }: ServiceCall,
     id: bigint,
     answered: Iterable<string>,
@@ -34,7 +37,7 @@ export class TrashService {
     const { plural, type } = this.model.description;
     requireAnswerable(caller, plural, { changes: {}, fields: answered });
     requireScope(caller, `${plural}:write`);
-    return this.idempotency.once(
+    const row = await this.idempotency.once(
       { caller, key, operation: `restore${type}`, input: [id] },
       async (complete) => {
         const restored = await this.store.refuseTaken(() =>
@@ -49,6 +52,7 @@ export class TrashService {
       },
       storedAnswers(this.model.fields).ofRecord,
     );
+    return this.service.shown(row);
   }
 
   private refuseUnknown(id: bigint): never {

@@ -25,8 +25,14 @@ export function documentOf(
   const newSchema = newSchemaOf(model);
   const { page } = model;
   const required = (fields: readonly ModelField[]) => valuesOf(fields.filter(({ isRequired }) => isRequired));
-  const one = { id: 4711, ...valuesOf(model.readable) };
-  const another = { id: 4712, ...defaultsOf(model.readable), ...required(model.readable) };
+  const computed = model.computed.map(({ field }) => field);
+  const one = { id: 4711, ...valuesOf(model.shown) };
+  const another = {
+    id: 4712,
+    ...defaultsOf(model.shown),
+    ...required(model.shown),
+    ...valuesOf(computed),
+  };
   const ofChanges = hasChanges ? changesDocument(model, one, names) : null;
   const ofRecord = hasOne ? recordDocument(model, names) : null;
   const ofTrash = model.hasTrash ? trashDocument(model, names) : null;

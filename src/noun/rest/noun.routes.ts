@@ -32,7 +32,7 @@ export function nounRoutes(
   service: NounService,
   { hasOne, hasLocation }: RecordReads,
 ): AddRoutes {
-  const { singular, plural, hasChanges, type } = model.description;
+  const { singular, plural, hasChanges, isComputed, type } = model.description;
   const schemas = schemasOf(model);
   const rules = rulesOf(model);
   const present = presenter(model);
@@ -48,7 +48,7 @@ export function nounRoutes(
       path,
       {
         schema: { response: { 200: schemas.records } },
-        config: { operationId: `list${model.page}`, dataOf: plural },
+        config: { operationId: `list${model.page}`, ...(!isComputed && { dataOf: plural }) },
       },
       async (request, reply) => {
         const { pageSize, list, query, problems } = listQuery(request.query, PAGE_SIZE.default);
@@ -120,10 +120,10 @@ export function nounRoutes(
 }
 
 /** The record as JSON. An unset value is left out: SPEC's fields are optional, not nullable. */
-export function presenter({ readable }: NounModel): (row: NounRow | ListedRow) => Record<string, unknown> {
+export function presenter({ shown }: NounModel): (row: NounRow | ListedRow) => Record<string, unknown> {
   return (row) => {
     const record: Record<string, unknown> = { id: BigInt(row.id) };
-    for (const field of readable) {
+    for (const field of shown) {
       const value = row[field.name];
       if (value !== null) record[field.name] = field.kind.toJson?.(value) ?? value;
     }

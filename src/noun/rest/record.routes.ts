@@ -31,7 +31,7 @@ export function addRecordRoutes(
   });
 
   const rules = rulesOf(model);
-  const fields = model.readable.map(({ name }) => name);
+  const fields = model.shown.map(({ name }) => name);
   const changing = { schema: { response: { 200: record } }, config: { operationId: `update${type}` } };
   app.patch(path, changing, async (request, reply) => {
     const changes = rules.parseChanges(request.body, 'body');

@@ -45,7 +45,7 @@ export function trashDocument(
   const one = {
     deletedAt: '2025-12-05T00:00:00.000Z',
     restorableUntil: '2026-01-04T00:00:00.000Z',
-    [singular]: { id: 4711, ...valuesOf(model.readable) },
+    [singular]: { id: 4711, ...valuesOf(model.shown) },
   };
   return {
     paths: {

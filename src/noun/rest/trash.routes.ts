@@ -23,7 +23,7 @@ export function trashRoutes(model: NounModel, trash: TrashService): AddRoutes {
   const problemsOf = validator({ type: 'object', properties: read });
   const cursors = deletedCursors(model);
   const present = presenter(model);
-  const fields = model.readable.map(({ name }) => name);
+  const fields = model.shown.map(({ name }) => name);
   const inUtc = (timeMs: number) => new Date(timeMs).toISOString();
 
   return (app, baseUrl) => {

@@ -38,8 +38,11 @@ export type ResolverClass = new (...parts: never[]) => object;
 interface NounFields {
   readonly description: NounDescription;
   readonly resolvers: readonly ResolverClass[];
-  /** The name of its data together with that of the nouns that its answers may contain; absent = only its own. */
-  readonly group?: string | undefined;
+  /**
+   * The name of its data together with that of the nouns that its answers may contain; absent = only its own. Null = one of
+   * them has computed fields, so no such answer may be kept.
+   */
+  readonly group?: string | null | undefined;
 }
 
 /**
@@ -75,6 +78,11 @@ function nameNoun(schema: GraphQLSchema, { description, resolvers, group }: Noun
   for (const { target, schemaName } of getMetadataStorage().queries) {
     const field = fields[schemaName];
     if (resolvers.some((resolver) => resolver === target) && field)
-      field.extensions = { ...field.extensions, noun: description.plural, group };
+      field.extensions = {
+        ...field.extensions,
+        noun: description.plural,
+        isComputed: description.isComputed === true,
+        group,
+      };
   }
 }

@@ -78,7 +78,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
 
   test(`Action-12: each of ${KILLS * TOGETHER} actions under ${KILLS} kills is done once, logged once and answered once`, async () => {
     await underFault(killed, KILLS, 'K');
-  });
+  }, 600_000);
 
   const testCommits = kind === 'sqlite' ? test.skip : test;
   testCommits(
