@@ -1,13 +1,10 @@
-import { In } from 'typeorm';
 import type { Database } from '../../ground/database/database.js';
-import { isDuplicate, isDuplicateId } from '../../ground/database/database-errors.js';
 import type { SqlPart } from '../../ground/database/sql-dialect.js';
 import type { DataVersions } from '../../ground/kernel/data-versions.js';
-import { AppError, type FieldProblem } from '../../ground/kernel/errors.js';
+import type { FieldProblem } from '../../ground/kernel/errors.js';
 import type { ChangeFeeds } from '../../ground/records/change-feed.js';
 import { type KeepDeleted, type PlannedWrite, RecordTable } from '../../ground/records/record-table.js';
-import { inSentence } from '../../noun-words.js';
-import type { ModelField, ModelUnique, NounModel } from '../definition/model.js';
+import type { ModelField, NounModel } from '../definition/model.js';
 import {
   indexOf,
   type ListedRow,
@@ -20,6 +17,7 @@ import {
 } from './noun-list.js';
 import { References } from './references.js';
 import type { NounRow } from './row.js';
+import { Uniques } from './uniques.js';
 
 /** Few statements serve any number of ids: the last id fills the rest. */
 const ID_COUNTS = [1, 10, 100, 1_000, 5_000];
@@ -36,6 +34,7 @@ const NO_ID = -1n;
  */
 export class NounStore extends RecordTable<NounRow> {
   readonly references: References;
+  private readonly uniques: Uniques;
   private readonly columns: string;
 
   constructor(
@@ -48,6 +47,7 @@ export class NounStore extends RecordTable<NounRow> {
   ) {
     super(entity, db, versions, feeds, keepDeleted);
     this.references = new References(model, db);
+    this.uniques = new Uniques(model, (where) => this.repository.findBy(where));
     this.columns = columnsOf(model);
   }
 
@@ -98,60 +98,13 @@ export class NounStore extends RecordTable<NounRow> {
    * record before it. A record with a problem is not stored, so others may have its other values.
    */
   async conflicts(projectId: bigint, records: readonly Record<string, unknown>[]): Promise<FieldProblem[][]> {
-    const { uniques } = this.model;
-    const taken = await Promise.all(
-      uniques.map(async (unique) => {
-        const stated = records.filter((record) => sharedOf(unique, record) !== null);
-        const values = [unique.field, ...unique.together].map(({ name }) => {
-          return [name, In([...new Set(stated.map((record) => record[name]))])];
-        });
-        const found = await this.repository.findBy({ projectId, ...Object.fromEntries(values) });
-        return new Set(found.map((row) => sharedOf(unique, row)));
-      }),
-    );
     const missing = await this.references.problemsOf(projectId, records as Partial<NounRow>[]);
-    return records.map((record, row) => {
-      if (missing[row]?.length) return missing[row];
-      const shared = uniques.map((unique) => sharedOf(unique, record));
-      const problems = uniques.flatMap(({ field, together }, at) => {
-        if (shared[at] === null || !taken[at]?.has(shared[at] as string)) return [];
-        const others = together.length > 0 ? ` with the same ${labelsOf(together)}` : '';
-        return [
-          { field: field.name, message: `is the ${inSentence(field.label)} of another record${others}` },
-        ];
-      });
-      if (problems.length > 0) return problems;
-      for (const [at, value] of shared.entries()) taken[at]?.add(value);
-      return [];
-    });
+    return this.uniques.problemsOf(projectId, records, missing);
   }
 
   /** Throws `AppError conflict` if the write repeats a value that must be unique. */
-  async refuseTaken<T>(write: () => Promise<T>): Promise<T> {
-    try {
-      return await write();
-    } catch (error) {
-      const taken =
-        isDuplicate(error) && !isDuplicateId(error) && this.takenIn(String((error as Error).message));
-      if (!taken) throw error;
-      const { singular } = this.model.description;
-      throw new AppError(
-        'conflict',
-        `Another ${singular} of the project has this ${taken}. Use another one, or change that ${singular}.`,
-      );
-    }
-  }
-
-  /** The labels of the values that another record has, from the database's error; null = another error. */
-  private takenIn(message: string): string | null {
-    const { table, uniques } = this.model;
-    // At the end, because the values are before it. MySQL names the index, SQLite the columns.
-    const unique = uniques.find(({ field, together }) => {
-      const columns = [...together, field].map(({ column }) => column);
-      const [index, listed] = [columns.join('_'), columns.map((column) => `, ${table}\\.${column}`).join('')];
-      return new RegExp(`(['.]${table}_${index}(_unique)?'|\\.project_id${listed})$`).test(message);
-    });
-    return unique ? labelsOf([unique.field, ...unique.together]) : null;
+  refuseTaken<T>(write: () => Promise<T>): Promise<T> {
+    return this.uniques.refuseTaken(write);
   }
 
   protected override preparationOf(projectId: bigint, write: PlannedWrite<NounRow>) {
@@ -297,15 +250,6 @@ export function columnsOf({ fields, shown, computed }: NounModel): string {
   );
   return [digits('id', 'id'), ...named, digits('created_at_ms', 'createdAtMs')].join(', ');
 }
-
-/** The values that only one record has; null = the record lacks one of them. */
-function sharedOf({ field, together }: ModelUnique, record: Readonly<Record<string, unknown>>) {
-  const values = [field, ...together].map(({ name }) => record[name] ?? null);
-  return values.includes(null) ? null : JSON.stringify(values.map(String));
-}
-
-const labelsOf = (fields: readonly ModelField[]) =>
-  fields.map(({ label }) => inSentence(label)).join(' and ');
 
 /** A field may have a word of SQL as its name. SQLite reads MySQL's quotes too. */
 const quoted = ({ column }: Pick<ModelField, 'column'>) => `\`${column}\``;
