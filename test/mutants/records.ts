@@ -386,4 +386,20 @@ export const RECORDS: readonly Mutant[] = [
     breaks: 'A clock that is set back closes no open change log, and a lock lasts no day.',
     tests: ['Changes-19', 'Idempotency-42'],
   },
+  {
+    id: 'sorted-list-without-its-unset-records',
+    file: 'noun/records/noun-store.ts',
+    find: 'return hasUnset ?',
+    replace: 'return hasUnset && false ?',
+    breaks: 'A list goes on from the records with a value to those without one.',
+    tests: ['Sort-2'],
+  },
+  {
+    id: 'sorted-cursor-for-any-range',
+    file: 'noun/records/noun-cursors.ts',
+    find: '[sort.field.name, sort.from, sort.before]',
+    replace: '[sort.field.name]',
+    breaks: 'A cursor belongs to its range.',
+    tests: ['Sort-4'],
+  },
 ];
