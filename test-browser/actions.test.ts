@@ -43,6 +43,10 @@ test('Dashboard-102: an item offers the actions that the key allows, with a form
   await submit('Deliver');
   await dialog.getByText('Must not be in the future').waitFor();
   await field('At').fill('2026-01-01T10:00:00.000');
+  await dialog.getByText('When it was handed over; now, if it is not stated.').waitFor();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await takePicture(page, 'action-form-narrow');
+  await page.setViewportSize({ width: 1280, height: 900 });
   await takePicture(page, 'action-form');
   await submit('Deliver');
   await dialog.waitFor({ state: 'detached' });
@@ -68,6 +72,8 @@ test('Dashboard-102: an item offers the actions that the key allows, with a form
   await other.signIn(scanner.token);
   await other.page.getByRole('link', { name: 'Deliveries', exact: true }).click();
   await other.page.getByRole('button', { name: 'Actions for PX4711' }).click();
+  await other.page.setViewportSize({ width: 390, height: 844 });
+  await takePicture(other.page, 'action-menu-narrow');
   expect(await other.page.getByRole('menuitem').allInnerTexts()).toEqual(['Mark as lost']);
   expect(await other.page.getByRole('button', { name: 'Edit PX4711' }).count()).toBe(0);
   expect([...visitor.complaints, ...other.complaints]).toEqual([]);
