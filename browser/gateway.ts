@@ -10,6 +10,10 @@ export const {
   icon: OWN_ICON,
 }: GatewayBlock = JSON.parse(block.textContent ?? '');
 
+for (const { reference } of NOUNS.flatMap(({ fields }) => fields)) {
+  if (reference) Object.assign(reference, { to: NOUNS.find(({ singular }) => singular === reference.noun) });
+}
+
 /** The noun of examples that need only one. */
 export const [FIRST_NOUN] = NOUNS;
 

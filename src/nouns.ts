@@ -67,6 +67,8 @@ export interface NounField {
 export interface NounReference {
   /** The singular of the other noun. */
   readonly noun: string;
+  /** In browsers: the other noun itself. */
+  readonly to?: NounDescription;
   /** The field of GraphQL with the other record. */
   readonly as: string;
   /** The connection of the other noun; null = it has none. */

@@ -20,7 +20,7 @@ export type Alongside<T> = ((manager: EntityManager, result: T) => Promise<void>
 /** Runs in the transaction of a deletion, before the record is gone. */
 export type KeepDeleted = (manager: EntityManager, projectId: bigint, id: bigint) => Promise<void>;
 /** Logs changes of any table in the change log of the project; null = it is off. */
-export type Note = ((changes: readonly WrittenChange[]) => void) | null;
+type Note = ((changes: readonly WrittenChange[]) => void) | null;
 
 /** What a write does before all else, in its transaction. */
 export interface Preparation {

@@ -7,7 +7,7 @@ import { text } from '../../../src/noun/definition/text.js';
 import type { NounFacts } from '../../../src/testing/tested-noun.js';
 
 /** It refers to crates, which refer to it. */
-export const warehouses = defineNoun({
+const warehouses = defineNoun({
   name: 'warehouse',
   fields: {
     name: text({ max: 60, filter: 'start', example: 'North' }),
@@ -19,7 +19,7 @@ export const warehouses = defineNoun({
 });
 
 /** Of a warehouse that need not exist. */
-export const crates = defineNoun({
+const crates = defineNoun({
   name: 'crate',
   fields: {
     code: text({ max: 32, example: 'C4711' }),
@@ -29,7 +29,7 @@ export const crates = defineNoun({
 });
 
 /** Of a warehouse that cannot be deleted meanwhile. */
-export const pallets = defineNoun({
+const pallets = defineNoun({
   name: 'pallet',
   fields: {
     code: text({ max: 32, unique: true, example: 'P4711' }),
@@ -38,7 +38,7 @@ export const pallets = defineNoun({
 });
 
 /** Of a warehouse whose deletion they survive. */
-export const bins = defineNoun({
+const bins = defineNoun({
   name: 'bin',
   fields: {
     code: text({ max: 32, example: 'B4711' }),
@@ -57,7 +57,7 @@ export const bins = defineNoun({
 });
 
 /** A tree. */
-export const sections = defineNoun({
+const sections = defineNoun({
   name: 'section',
   fields: {
     name: text({ max: 60, example: 'Cold' }),

@@ -18,6 +18,8 @@ interface Props {
 /** Where the focus goes first: the field to fill, or else the button that does no harm. */
 const FIRST = ['[data-first]', 'input:enabled, select:enabled, textarea:enabled', '.actions button'];
 
+const OPEN_LIST = '[role="combobox"][aria-expanded="true"]';
+
 /** A modal window: the focus stays inside and starts in the first field. */
 export function Dialog({
   title,
@@ -39,6 +41,10 @@ export function Dialog({
       closeOnEscape={!isPinned}
       closeOnInteractOutside={!isPinned}
       initialFocusEl={first}
+      onEscapeKeyDown={(event) => {
+        // The key closes the open list of a field only.
+        if (content.current?.querySelector(OPEN_LIST)) event.preventDefault();
+      }}
       onOpenChange={({ open }) => !open && onClose()}
     >
       <Portal>

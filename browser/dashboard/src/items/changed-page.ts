@@ -62,5 +62,10 @@ function isSelected(item: Item, { noun, filters }: Selection): boolean {
 }
 
 function isSame(known: Item, item: Item): boolean {
-  return Object.entries(item).every(([name, value]) => known[name] === value);
+  return Object.entries(item).every(([name, value]) => isEqual(known[name], value));
+}
+
+/** Lists and records are other objects in each answer. */
+function isEqual(one: unknown, other: unknown): boolean {
+  return one === other || (typeof other === 'object' && JSON.stringify(one) === JSON.stringify(other));
 }

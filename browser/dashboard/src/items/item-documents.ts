@@ -1,6 +1,7 @@
 import type { TypedDocumentNode } from '@apollo/client';
 import { parse } from 'graphql';
 import { capitalized, type NounAction, type NounDescription, readableFieldsOf } from '../../../nouns.js';
+import { namesOf } from '../references/reference-names.js';
 import { type Item, rootFieldsOf, selectingArgumentsOf } from './item.js';
 
 export interface ItemPage {
@@ -25,7 +26,7 @@ type Variables = Record<string, unknown>;
 export interface ItemDocuments {
   list: TypedDocumentNode<{ page: ListPage }, Variables>;
   /** Null = GraphQL has no changes of the noun. */
-  changes: TypedDocumentNode<{ change: ItemChange }, { after: string }> | null;
+  changes: TypedDocumentNode<{ change: ItemChange }, Variables> | null;
   /** A page of an export: without the times. */
   exportPage: TypedDocumentNode<{ page: ItemPage }, Variables>;
   /** Null = GraphQL has no count of the noun. */
@@ -63,9 +64,10 @@ function makeDocuments(noun: NounDescription): ItemDocuments {
   const selecting = selectingArgumentsOf(noun);
   const declared = selecting.map(({ name, type: of }) => `, $${name}: ${of}`).join('');
   const given = selecting.map(({ name }) => `, ${name}: $${name}`).join('');
+  const names = namesOf(noun);
   const count = `query ${type}Count${inBrackets(declared)} { count: ${root.count}${inBrackets(given)} }`;
-  const changes = `subscription ${type}Changes($after: String) {
-    change: ${root.changes}(after: $after) { kind item: ${noun.singular} { ${fields} createdAt } }
+  const changes = `subscription ${type}Changes($after: String${names.declared}) {
+    change: ${root.changes}(after: $after) { kind item: ${noun.singular} { ${fields}${names.selected} createdAt } }
   }`;
   const page = '{ endCursor hasNextPage }';
   const acts = new Map(
@@ -81,9 +83,9 @@ function makeDocuments(noun: NounDescription): ItemDocuments {
   );
   const title = capitalized(plural);
   return {
-    list: parse(`query ${title}($first: Int!, $after: String, $orderBy: ${type}Order${declared}) {
+    list: parse(`query ${title}($first: Int!, $after: String, $orderBy: ${type}Order${declared}${names.declared}) {
       page: ${root.list}(first: $first, after: $after, orderBy: $orderBy${given}) {
-        nodes { ${fields} createdAt } pageInfo ${page}${noun.hasChanges ? ' changesCursor' : ''}
+        nodes { ${fields}${names.selected} createdAt } pageInfo ${page}${noun.hasChanges ? ' changesCursor' : ''}
       }
     }`),
     changes: noun.hasChanges ? parse(changes) : null,

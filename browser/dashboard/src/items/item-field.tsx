@@ -1,6 +1,8 @@
 import { capitalized, type NounField, valueInWords } from '../../../nouns.js';
 import { Field } from '../elements/field.js';
-import { isSet, linesOf, valueIn } from './item.js';
+import { ReferenceInput } from '../references/reference-input.js';
+import { useSession } from '../session/signed-in.js';
+import { isSet, linesOf, scopeOf, valueIn } from './item.js';
 
 interface Props {
   field: NounField;
@@ -21,6 +23,9 @@ export function ItemField({ field, text, isNew, isReadOnly, problem, onChange }:
   const isKept = field.isWriteOnly && !isNew;
   const hint = isReadOnly ? 'It can’t be changed.' : isKept ? KEPT : field.hint;
   const isInteger = json === 'integer';
+  const other = field.reference?.to;
+  const { scopes } = useSession().apiKey;
+  const isFound = other && !isReadOnly && scopes.includes(scopeOf(other, 'READ'));
   return (
     <Field label={label} hint={hint} problem={problem}>
       {(described) =>
@@ -55,6 +60,8 @@ export function ItemField({ field, text, isNew, isReadOnly, problem, onChange }:
             max="9999-12-31T23:59:59.999"
             onChange={({ target }) => onChange(momentOf(target.value))}
           />
+        ) : isFound ? (
+          <ReferenceInput {...described} other={other} text={text} onChange={onChange} />
         ) : (
           <input
             {...described}
@@ -86,8 +93,9 @@ export function problemOf(field: NounField, text: string): string | null {
   // An empty list is a value.
   if (given === '' && (!isSet(field) || json === 'texts')) return null;
   if (kind === 'int64' || kind === 'integer') {
-    return INTEGERS[kind].test(given)
-      ? null
+    if (INTEGERS[kind].test(given)) return null;
+    return field.reference
+      ? `Choose a ${field.reference.noun}, or enter its id.`
       : `${capitalized(valueInWords(field))} is an integer, such as ${example}.`;
   }
   return given === '' ? `Enter ${valueInWords(field)}.` : null;

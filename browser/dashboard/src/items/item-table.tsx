@@ -12,6 +12,7 @@ import {
 import { Moment } from '../elements/moment.js';
 import { Tooltip } from '../elements/tooltip.js';
 import { ActionMenu } from '../item-actions/action-menu.js';
+import { ReferenceCell } from '../references/reference-cell.js';
 import { type Browsing, browseTo, select } from './browsing.js';
 import { type Item, textIn, valueIn } from './item.js';
 import { orderBy, orderingOf } from './selection.js';
@@ -76,7 +77,7 @@ export function ItemTable({ browsing, items, isBusy, addedId, changedIds, acts }
                 <bdi>{textIn(item, head)}</bdi>
               </th>
               {columns.map((field) => (
-                <Cell key={field.name} field={field} text={textIn(item, field)} />
+                <Cell key={field.name} field={field} item={item} />
               ))}
               <td data-head="Id">
                 <code>{item.id}</code>
@@ -145,7 +146,8 @@ function columnsOf(noun: NounDescription): NounField[] {
 const SHORT_CHARACTERS = 20;
 
 /** The badge of a choice needs no name on a narrow screen. */
-function Cell({ field, text }: { field: NounField; text: string }) {
+function Cell({ field, item }: { field: NounField; item: Item }) {
+  const text = textIn(item, field);
   const { kind, json, scalar, label, choices, tones, maxLength } = field;
   const tone = tones?.[choices?.indexOf(text) ?? -1] ?? 'idle';
   const isLong = kind === 'text' && (maxLength === undefined || maxLength > SHORT_CHARACTERS);
@@ -153,6 +155,8 @@ function Cell({ field, text }: { field: NounField; text: string }) {
     <td data-head={label} className={kind === 'choice' ? 'unnamed' : isLong ? undefined : 'whole'}>
       {text === '' ? (
         <span className="muted">not set</span>
+      ) : field.reference ? (
+        <ReferenceCell item={item} field={field} />
       ) : kind === 'choice' ? (
         <span className={`badge badge-${tone}`}>{text}</span>
       ) : kind === 'text' ? (

@@ -15,6 +15,8 @@ const MARKED_MS = 3_000;
 
 interface Options {
   noun: NounDescription;
+  /** The variables for the names of other records. */
+  names: Readonly<Record<string, boolean>>;
   /** The project has a log of changes. */
   hasLog: boolean;
   /** The newest answer: recent changes are applied to each, because it may be older than they are. */
@@ -32,7 +34,7 @@ interface ItemChanges {
 }
 
 /** Follows the changes of a noun while the page is visible. */
-export function useItemChanges({ noun, hasLog, answer, begin, apply }: Options): ItemChanges {
+export function useItemChanges({ noun, names, hasLog, answer, begin, apply }: Options): ItemChanges {
   const client = useApolloClient();
   const { changes: document } = documentsOf(noun);
   const [changedIds, setChangedIds] = useState<ReadonlySet<string>>(new Set());
@@ -86,7 +88,7 @@ export function useItemChanges({ noun, hasLog, answer, begin, apply }: Options):
       const open = (after: string | null) => {
         if (isClosed) return;
         if (after === null) listener.end(undefined);
-        else close = openSubscription(client, document, { after }, add)(listener);
+        else close = openSubscription(client, document, { after, ...names }, add)(listener);
       };
       listener.state({ kind: 'connecting' });
       begin().then(open, (error) => !isClosed && listener.end(error));
@@ -95,7 +97,7 @@ export function useItemChanges({ noun, hasLog, answer, begin, apply }: Options):
         close();
       };
     };
-  }, [client, document, hasLog, begin, add]);
+  }, [client, document, names, hasLog, begin, add]);
   return { source: useSource(source), changedIds };
 }
 

@@ -1,8 +1,10 @@
 import { useApolloClient, useQuery } from '@apollo/client/react';
-import { useCallback, useEffect, useRef } from 'react';
+import { useCallback, useEffect, useMemo, useRef } from 'react';
 import { standing } from '../graphql/standing.js';
 import { isBelow, type LiveState, useLive } from '../live/use-live.js';
 import type { SourceState } from '../live/use-source.js';
+import { nameVariables } from '../references/reference-names.js';
+import { useSession } from '../session/signed-in.js';
 import type { Browsing } from './browsing.js';
 import { changedPage, isIncomplete, PAGE_SIZE } from './changed-page.js';
 import { documentsOf, type ItemChange, type ListPage } from './item-documents.js';
@@ -37,7 +39,10 @@ export function useItemList(browsing: Browsing, mayRead: boolean): ItemListState
   const { noun, after } = browsing;
   const client = useApolloClient();
   const { list } = documentsOf(noun);
-  const variables = { first: PAGE_SIZE, after, ...variablesOf(browsing), orderBy: orderOf(browsing) };
+  const { scopes } = useSession().apiKey;
+  const names = useMemo(() => nameVariables(noun, scopes), [noun, scopes]);
+  const orderBy = orderOf(browsing);
+  const variables = { first: PAGE_SIZE, after, ...variablesOf(browsing), orderBy, ...names };
   const { data, previousData, loading, error, refetch } = useQuery(list, {
     variables,
     // A page that was read before is shown from the cache at once, and updated if it has changed.
@@ -105,7 +110,7 @@ export function useItemList(browsing: Browsing, mayRead: boolean): ItemListState
   const wasRead = useRef(false);
   wasRead.current ||= data !== undefined && !loading;
   const hasLog = mayRead && wasRead.current && cursor !== null;
-  const { source, changedIds } = useItemChanges({ noun, hasLog, answer: data, begin, apply });
+  const { source, changedIds } = useItemChanges({ noun, names, hasLog, answer: data, begin, apply });
 
   const everyMs = mayRead && source.kind !== 'live' ? EVERY_MS : null;
   const { state } = useLive(look, everyMs, { waitsFirst: true, isScarce: isPlanScarce });

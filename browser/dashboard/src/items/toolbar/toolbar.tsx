@@ -4,6 +4,7 @@ import { type Browsing, browseTo, select } from '../browsing.js';
 import { choiceInWords } from '../item.js';
 import { filteredBy, orderBy, orderingOf, orderOf } from '../selection.js';
 import { RangeField } from './range-field.js';
+import { ReferenceFilter } from './reference-filter.js';
 import { SearchField } from './search-field.js';
 
 /** Searches, choices and order of the list. */
@@ -30,6 +31,14 @@ export function Toolbar({ browsing }: { browsing: Browsing }) {
             ]}
             value={filters[argument] ?? null}
             onChange={(choice) => browseTo(select(browsing, filteredBy(browsing, argument, choice)))}
+          />
+        ) : field.reference ? (
+          <ReferenceFilter
+            key={argument}
+            browsing={browsing}
+            argument={argument}
+            field={field}
+            match={match}
           />
         ) : (
           <SearchField key={argument} browsing={browsing} argument={argument} field={field} match={match} />
