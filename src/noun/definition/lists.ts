@@ -69,6 +69,11 @@ export function orderingFieldsOf({ startFilters, rangeFilters, orders }: NounLis
   return [...new Set([...startFilters, ...rangeFilters, ...orders].map(({ field }) => field))];
 }
 
+/** What a value of the range is, after `is`. */
+export function rangeWordsOf({ kind }: ModelField): [from: string, before: string] {
+  return /^date/.test(kind.name) ? ['this or later', 'before this'] : ['this or greater', 'less than this'];
+}
+
 function requireOptions({ name, kind, filter, options }: ModelField, refuse: Refuse): void {
   const { filter: stated } = options as { filter?: unknown };
   if (options.sort && !kind.order)

@@ -1,5 +1,5 @@
 import { inSentence } from '../../noun-words.js';
-import type { ModelFilter, RangeFilter } from '../definition/lists.js';
+import { type ModelFilter, type RangeFilter, rangeWordsOf } from '../definition/lists.js';
 import type { ModelField, NounModel } from '../definition/model.js';
 
 /** The description of the enum of a list's orders, and that of each. */
@@ -74,11 +74,12 @@ export function boundTexts(
   { field, from, before }: RangeFilter,
 ): [from: string, before: string] {
   const label = inSentence(field.label);
+  const [isFrom, isBefore] = rangeWordsOf(field);
   const unset = field.isSet ? '' : ` It has no ${plural} without one.`;
   const rest = `The list is then ordered by ${label}: no other order can be combined with it.${unset}`;
   return [
-    `Only ${plural} whose ${label} is this or behind it, such as \`${field.example}\`. ${rest}`,
-    `Only ${plural} whose ${label} is before this one, such as \`${field.example}\`: with \`${from}\`, a range that includes \`${from}\` and not \`${before}\`. ${rest}`,
+    `Only ${plural} whose ${label} is ${isFrom}, such as \`${field.example}\`. ${rest}`,
+    `Only ${plural} whose ${label} is ${isBefore}, such as \`${field.example}\`. With \`${from}\` it is a range, which does not have \`${before}\` itself. ${rest}`,
   ];
 }
 

@@ -8,7 +8,7 @@ import {
 import { CHANGE_KINDS } from '../../ground/records/change-log.entity.js';
 import { inSentence, withoutStop } from '../../noun-words.js';
 import { jsonOf } from '../definition/kind.js';
-import { type RangeFilter, SORT } from '../definition/lists.js';
+import { type RangeFilter, rangeWordsOf, SORT } from '../definition/lists.js';
 import type { ModelField, NounModel } from '../definition/model.js';
 import { cursorLengthOf } from './noun-cursors.js';
 import type { NounRow } from './row.js';
@@ -106,16 +106,17 @@ const CURSOR_LENGTH = 64;
 /** The two parameters of a range. */
 function boundsOf({ field, from, before }: RangeFilter, plural: string): Properties {
   const { kind, label, example } = field;
-  const bound = {
+  const schema = {
     ...kind.order?.bound,
     rule: kind.order?.bound?.rule ?? '',
     examples: [jsonOf(kind, example)],
   };
-  const text = (words: string) =>
-    `Only ${plural} whose ${inSentence(label)} is ${words}. The list is then ordered by it.`;
+  const words = rangeWordsOf(field);
+  const text = (bound: string) =>
+    `Only ${plural} whose ${inSentence(label)} is ${bound}. The list is then ordered by it.`;
   return {
-    [from]: { ...bound, description: text('this or behind it') },
-    [before]: { ...bound, description: text('before this') },
+    [from]: { ...schema, description: text(words[0]) },
+    [before]: { ...schema, description: text(words[1]) },
   };
 }
 
