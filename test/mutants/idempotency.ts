@@ -109,8 +109,8 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   {
     id: 'update-ignores-category',
     file: 'noun/records/noun.service.ts',
-    find: 'input: [id, ...this.inputOf(changes)]',
-    replace: 'input: [id, ...this.inputOf({ ...changes, categoryId: null })]',
+    find: 'input: [id, ...inputOf(this.model.fields, changes)]',
+    replace: 'input: [id, ...inputOf(this.model.fields, { ...changes, categoryId: null })]',
     breaks: 'updateToy with another category answers 422.',
     tests: ['Idempotency-21'],
   },
@@ -125,8 +125,8 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   {
     id: 'create-toys-ignores-status',
     file: 'noun/records/noun.service.ts',
-    find: 'records.flatMap((record) => this.inputOf(record))',
-    replace: 'records.flatMap((record) => this.inputOf({ ...record, status: null }))',
+    find: 'records.flatMap((record) => inputOf(this.model.fields, record))',
+    replace: 'records.flatMap((record) => inputOf(this.model.fields, { ...record, status: null }))',
     breaks: 'createToys with another status answers 422.',
     tests: ['Idempotency-30'],
   },

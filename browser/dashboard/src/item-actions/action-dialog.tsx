@@ -8,7 +8,7 @@ import { ErrorNotice } from '../errors/error-notice.js';
 import { fieldProblem } from '../errors/in-words.js';
 import { newIdempotencyKey } from '../graphql/idempotency-key.js';
 import { type Item, inputOf, textIn } from '../items/item.js';
-import { documentsOf } from '../items/item-documents.js';
+import { actionDocumentOf, documentsOf } from '../items/item-documents.js';
 import { firstTextOf, ItemField, problemOf } from '../items/item-field.js';
 
 interface Props {
@@ -30,7 +30,7 @@ export function ActionDialog({ noun, item, action, onClose }: Props) {
   // The same content sent again after a lost answer does nothing more.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another content needs another key.
   const key = useMemo(newIdempotencyKey, [texts]);
-  const [act, { error, loading }] = useMutation(documents.act(action), {
+  const [act, { error, loading }] = useMutation(actionDocumentOf(noun, action), {
     refetchQueries: [documents.list],
     context: { headers: { 'idempotency-key': key } },
   });

@@ -35,7 +35,6 @@ export interface ItemDocuments {
   createMany: TypedDocumentNode<{ added: readonly { id: string }[] }, Variables>;
   update: TypedDocumentNode<{ saved: Item }, Variables>;
   remove: TypedDocumentNode<{ removed: { id: string } }, Variables>;
-  act(action: NounAction): TypedDocumentNode<{ saved: Item }, Variables>;
   /** Null = a deletion is for good. */
   trash: TrashDocuments | null;
 }
@@ -70,17 +69,6 @@ function makeDocuments(noun: NounDescription): ItemDocuments {
     change: ${root.changes}(after: $after) { kind item: ${noun.singular} { ${fields}${names.selected} createdAt } }
   }`;
   const page = '{ endCursor hasNextPage }';
-  const acts = new Map(
-    noun.actions?.map((action) => {
-      const operation = capitalized(action.name) + type;
-      const [input, given] =
-        action.fields.length > 0 ? [`, $input: ${operation}Input!`, ', input: $input'] : ['', ''];
-      const text = `mutation ${operation}($id: ID!${input}) {
-        saved: ${action.name}${type}(id: $id${given}) { ${fields} createdAt }
-      }`;
-      return [action.name, parse(text)];
-    }),
-  );
   const title = capitalized(plural);
   return {
     list: parse(`query ${title}($first: Int!, $after: String, $orderBy: ${type}Order${declared}${names.declared}) {
@@ -104,7 +92,6 @@ function makeDocuments(noun: NounDescription): ItemDocuments {
     update: parse(`mutation Update${type}($id: ID!, $input: ${type}Changes!) {
       saved: ${root.update}(id: $id, input: $input) { ${fields} createdAt }
     }`),
-    act: ({ name }) => acts.get(name) as TypedDocumentNode<{ saved: Item }, Variables>,
     remove: parse(`mutation Delete${type}($id: ID!) { removed: ${root.remove}(id: $id) { id } }`),
     trash: noun.hasTrash
       ? {
@@ -126,4 +113,19 @@ function inBrackets(list: string): string {
   return list === '' ? '' : `(${list.slice(2)})`;
 }
 
+/** The mutation of an action. Its answer has the name of a saved item's. */
+export function actionDocumentOf({ type, fields }: NounDescription, action: NounAction) {
+  const operation = capitalized(action.name) + type;
+  const [input, given] =
+    action.fields.length > 0 ? [`, $input: ${operation}Input!`, ', input: $input'] : ['', ''];
+  const document: TypedDocumentNode<{ saved: Item }, Variables> =
+    ACTIONS.get(action) ??
+    parse(`mutation ${operation}($id: ID!${input}) {
+      saved: ${action.name}${type}(id: $id${given}) { id ${fields.map(({ name }) => name).join(' ')} createdAt }
+    }`);
+  ACTIONS.set(action, document);
+  return document;
+}
+
+const ACTIONS = new Map<NounAction, TypedDocumentNode<{ saved: Item }, Variables>>();
 const DOCUMENTS = new Map<NounDescription, ItemDocuments>();
