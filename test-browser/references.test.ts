@@ -72,6 +72,7 @@ test('Dashboard-98: a reference is found by the start of a name with the keyboar
   await page.waitForURL(`**/pallets?warehouseId=${nord}`);
   await page.locator('tbody tr').waitFor({ state: 'detached' });
   await filter.fill('');
+  await filter.press('Escape');
   await page.waitForURL('**/pallets');
   await takePicture(page, 'references');
   await page.locator('tbody').getByRole('link', { name: 'South' }).click();

@@ -1,4 +1,5 @@
+import { anyDatabase } from '../support/databases.js';
 import stores, { CRATES } from '../support/nouns/stores.js';
 import { suitesOn } from './suites.js';
 
-suitesOn(stores, CRATES);
+suitesOn(stores, CRATES, [anyDatabase()]);

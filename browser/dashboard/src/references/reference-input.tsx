@@ -40,6 +40,7 @@ export function ReferenceInput({ other, text, placeholder, onChange, ...describe
     skip: !isOpen && !isIdentifier,
   });
   const found = data?.found.nodes ?? [];
+  const options = isOpen ? found : [];
   const head = headOf(other);
   const chosen = found.find(({ id }) => id === text.trim());
   const choose = (item: Item) => {
@@ -90,7 +91,7 @@ export function ReferenceInput({ other, text, placeholder, onChange, ...describe
         {isOpen && !loading ? `${found.length} found` : ''}
       </p>
       <div id={listId} role="listbox" aria-label={other.plural} className="reference-list" hidden={!isOpen}>
-        {found.map((item, index) => (
+        {options.map((item, index) => (
           // The keys are those of the input, which keeps the focus.
           // biome-ignore lint/a11y/useKeyWithClickEvents: see above.
           // biome-ignore lint/a11y/useFocusableInteractive: see above.
