@@ -148,10 +148,18 @@ export const CACHE: readonly Mutant[] = [
   {
     id: 'version-update-unannounced',
     file: 'ground/records/record-table.ts',
-    find: 'return this.versions.change(projectId, run);',
-    replace: 'return run();',
+    find: 'return [this.versions, ...others].reduceRight(',
+    replace: 'return others.reduceRight(',
     breaks: 'updateToy is visible in the next list.',
     tests: ['Staleness-2', 'Update-1'],
+  },
+  {
+    id: 'nested-answer-with-own-version',
+    file: 'doors/graphql/known-operations.ts',
+    find: 'return String(group && readsNested(this.parts.schema, document) ? group : noun);',
+    replace: 'return String(noun);',
+    breaks: 'An answer with records of two nouns is kept only while neither is written.',
+    tests: ['Reference-29'],
   },
   {
     id: 'cache-graphql-ignores-accept',
