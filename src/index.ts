@@ -11,14 +11,14 @@ export {
   type RecordOf,
 } from './noun/define-noun.js';
 export { refuse } from './noun/definition/action.js';
-export { boolean } from './noun/definition/boolean.js';
-export { choice } from './noun/definition/choice.js';
-export { date } from './noun/definition/date.js';
-export { dateTime } from './noun/definition/date-time.js';
-export { decimal } from './noun/definition/decimal.js';
-export { int64 } from './noun/definition/int64.js';
-export { integer } from './noun/definition/integer.js';
-export type { Field, FieldOf, FieldOptions } from './noun/definition/kind.js';
-export { reference } from './noun/definition/reference.js';
-export { text } from './noun/definition/text.js';
-export { texts } from './noun/definition/texts.js';
+export { boolean } from './noun/kinds/boolean.js';
+export { choice } from './noun/kinds/choice.js';
+export { date } from './noun/kinds/date.js';
+export { dateTime } from './noun/kinds/date-time.js';
+export { decimal } from './noun/kinds/decimal.js';
+export { int64 } from './noun/kinds/int64.js';
+export { integer } from './noun/kinds/integer.js';
+export type { Field, FieldOf, FieldOptions } from './noun/kinds/kind.js';
+export { reference } from './noun/kinds/reference.js';
+export { text } from './noun/kinds/text.js';
+export { texts } from './noun/kinds/texts.js';

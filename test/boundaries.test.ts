@@ -209,8 +209,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'ground/scheduling',
   ],
 
-  'noun/definition': [],
+  'noun/kinds': [],
+  'noun/definition': ['noun/kinds'],
   'noun/records': [
+    'noun/kinds',
     'noun/definition',
     'ground/database',
     'ground/records',
@@ -218,6 +220,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'tenants/files',
   ],
   'noun/graphql': [
+    'noun/kinds',
     'noun/definition',
     'noun/records',
     'ground/records',
@@ -226,6 +229,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'doors/graphql/schema/lists',
   ],
   'noun/rest': [
+    'noun/kinds',
     'noun/definition',
     'noun/records',
     'doors/rest',
@@ -234,6 +238,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'request/admission',
   ],
   noun: [
+    'noun/kinds',
     'noun/definition',
     'noun/records',
     'noun/graphql',
@@ -248,6 +253,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   // The example noun, with an own resolver and own routes.
   pets: [
     'noun',
+    'noun/kinds',
     'noun/definition',
     'noun/records',
     'noun/rest',

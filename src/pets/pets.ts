@@ -1,7 +1,7 @@
 import { defineNoun } from '../noun/define-noun.js';
-import { choice } from '../noun/definition/choice.js';
-import { int64 } from '../noun/definition/int64.js';
-import { text } from '../noun/definition/text.js';
+import { choice } from '../noun/kinds/choice.js';
+import { int64 } from '../noun/kinds/int64.js';
+import { text } from '../noun/kinds/text.js';
 
 /** Pets: the example noun of the platform. Spec: listPets, createPet, getPet. */
 export const pets = defineNoun({

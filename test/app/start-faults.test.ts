@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createGateway, loadGateway } from '../../src/app/gateway.js';
 import { ConfigError, loadConfig } from '../../src/ground/config/config.js';
 import { defineNoun } from '../../src/noun/define-noun.js';
-import { text } from '../../src/noun/definition/text.js';
+import { text } from '../../src/noun/kinds/text.js';
 import { startProblem } from '../../src/process/start-problem.js';
 import { startGateway } from '../../src/testing/testing.js';
 import { notes } from '../support/gateway/notes.js';

@@ -3,7 +3,7 @@ import { Table } from 'typeorm';
 import { createGateway, loadGateway } from '../../src/app/gateway.js';
 import { exactCollation, NewTables } from '../../src/ground/migrations/tables.js';
 import { defineNoun } from '../../src/noun/define-noun.js';
-import { text } from '../../src/noun/definition/text.js';
+import { text } from '../../src/noun/kinds/text.js';
 import { graphql, rest } from '../support/http/client.js';
 import { money } from '../support/nouns/money.js';
 import { onEachDatabase } from '../support/on-databases.js';

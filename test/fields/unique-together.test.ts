@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { loadGateway } from '../../src/app/gateway.js';
 import { defineNoun } from '../../src/noun/define-noun.js';
-import { int64 } from '../../src/noun/definition/int64.js';
-import { text } from '../../src/noun/definition/text.js';
+import { int64 } from '../../src/noun/kinds/int64.js';
+import { text } from '../../src/noun/kinds/text.js';
 import { graphql, rest } from '../support/http/client.js';
 import { SEATS } from '../support/nouns/seats.js';
 import { onEachDatabase } from '../support/on-databases.js';

@@ -7,7 +7,7 @@ import { Output } from '../../src/cli/output.js';
 import { runProgram } from '../../src/cli/program.js';
 import { NewTable } from '../../src/ground/migrations/table-changes.js';
 import { defineNoun } from '../../src/noun/define-noun.js';
-import { text } from '../../src/noun/definition/text.js';
+import { text } from '../../src/noun/kinds/text.js';
 import { type RunningGateway, startGateway } from '../../src/testing/testing.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 import { SEATS } from '../support/nouns/seats.js';

@@ -1,10 +1,10 @@
 import { createGateway } from '../../src/app/gateway.js';
 import { NewTable } from '../../src/ground/migrations/table-changes.js';
 import { defineNoun } from '../../src/noun/define-noun.js';
-import { choice } from '../../src/noun/definition/choice.js';
-import { date } from '../../src/noun/definition/date.js';
-import { int64 } from '../../src/noun/definition/int64.js';
-import { text } from '../../src/noun/definition/text.js';
+import { choice } from '../../src/noun/kinds/choice.js';
+import { date } from '../../src/noun/kinds/date.js';
+import { int64 } from '../../src/noun/kinds/int64.js';
+import { text } from '../../src/noun/kinds/text.js';
 import { anyDatabase } from '../support/databases.js';
 import { suitesOn } from './suites.js';
 

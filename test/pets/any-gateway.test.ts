@@ -9,8 +9,8 @@ import { dashboardDoor } from '../../src/doors/web/dashboard.door.js';
 import { pagesDoor } from '../../src/doors/web/pages.door.js';
 import { Pages } from '../../src/doors/web/pages.js';
 import { type DefinedNoun, defineNoun } from '../../src/noun/define-noun.js';
-import { int64 } from '../../src/noun/definition/int64.js';
-import { text } from '../../src/noun/definition/text.js';
+import { int64 } from '../../src/noun/kinds/int64.js';
+import { text } from '../../src/noun/kinds/text.js';
 import type { GatewayDescription } from '../../src/noun-words.js';
 import { ownNames } from '../../src/request/http/headers.js';
 

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { createGateway } from '../../src/app/gateway.js';
 import { defineNoun } from '../../src/noun/define-noun.js';
-import { reference } from '../../src/noun/definition/reference.js';
-import { text } from '../../src/noun/definition/text.js';
+import { reference } from '../../src/noun/kinds/reference.js';
+import { text } from '../../src/noun/kinds/text.js';
 import { rest } from '../support/http/client.js';
 import { startStores } from '../support/references/stores.js';
 

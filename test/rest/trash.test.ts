@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { loadGateway } from '../../src/app/gateway.js';
 import { defineNoun } from '../../src/noun/define-noun.js';
-import { text } from '../../src/noun/definition/text.js';
+import { text } from '../../src/noun/kinds/text.js';
 import { REPLAYED } from '../../src/request/http/headers.js';
 import { graphql, rest } from '../support/http/client.js';
 import { NOTES } from '../support/nouns/notes.js';

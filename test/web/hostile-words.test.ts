@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createGateway, type LoadedGateway, loadGateway } from '../../src/app/gateway.js';
 import { NewTable } from '../../src/ground/migrations/table-changes.js';
 import { defineNoun } from '../../src/noun/define-noun.js';
-import { choice } from '../../src/noun/definition/choice.js';
-import { int64 } from '../../src/noun/definition/int64.js';
-import { text } from '../../src/noun/definition/text.js';
+import { choice } from '../../src/noun/kinds/choice.js';
+import { int64 } from '../../src/noun/kinds/int64.js';
+import { text } from '../../src/noun/kinds/text.js';
 import { graphql, rest } from '../support/http/client.js';
 import { startApp, type TestApp } from '../support/start-app.js';
 

@@ -1,6 +1,6 @@
 import { AppError, type FieldProblem, invalidRequest } from '../../ground/kernel/errors.js';
 import { capitalized } from '../../noun-words.js';
-import type { Fields, ValuesOf } from './kind.js';
+import type { Fields, ValuesOf } from '../kinds/kind.js';
 import { describedField, inWords, type ModelAction, modelField, NAME, type NounModel } from './model.js';
 
 interface ActionOptions<Row, Values, Input extends Fields> {

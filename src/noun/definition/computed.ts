@@ -1,5 +1,5 @@
+import type { Field } from '../kinds/kind.js';
 import { refuseDefinition } from './action.js';
-import type { Field } from './kind.js';
 import { type ModelComputed, modelField, type NounModel } from './model.js';
 
 /** A computed field of a definition, as `computed` returns it. */

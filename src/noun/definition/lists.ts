@@ -1,5 +1,5 @@
 import type { NounFilter } from '../../nouns.js';
-import type { FilterMatch, ModelField } from './kind.js';
+import type { FilterMatch, ModelField } from '../kinds/kind.js';
 
 /** How lists of a noun are filtered and ordered. */
 export interface NounLists {

@@ -2,9 +2,9 @@ import type { FieldProblem } from '../../ground/kernel/errors.js';
 import { capitalized, inSentence } from '../../noun-words.js';
 
 import type { NounDescription, NounExample, NounField } from '../../nouns.js';
-import { type Field, type ModelField, textOf } from './kind.js';
+import { type Field, type ModelField, textOf } from '../kinds/kind.js';
+import { describedReference, recordNameOf } from '../kinds/reference.js';
 import { listsOf, type NounLists } from './lists.js';
-import { describedReference, recordNameOf } from './reference.js';
 
 export type { ModelField };
 

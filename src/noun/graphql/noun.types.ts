@@ -9,8 +9,8 @@ import {
 import { changeTypes } from '../../doors/graphql/schema/lists/change.type.js';
 import { NodesPageInfo, PageInfoType } from '../../doors/graphql/schema/lists/page.js';
 import { capitalized, inSentence, withoutStop } from '../../noun-words.js';
-import { textOf } from '../definition/kind.js';
 import type { ModelField, NounModel } from '../definition/model.js';
+import { textOf } from '../kinds/kind.js';
 import type { Values } from '../records/noun.service.js';
 import { NounCursors } from '../records/noun-cursors.js';
 import type { ListedRow, NounListRequest, NounPage } from '../records/noun-list.js';
@@ -22,7 +22,7 @@ export type NounTypes = ReturnType<typeof nounTypes>;
 export function nounTypes(model: NounModel) {
   const { description, fields, shown, table } = model;
   const { singular, plural, type, withArticle, hasChanges } = description;
-  const fieldTypes = fieldTypesOf(type, shown);
+  const fieldTypes = fieldTypesOf(type, [...new Set([...fields, ...shown])]);
   const typeOf = ({ name }: ModelField) => fieldTypes.get(name) as object;
 
   @PlainType(type, `${capitalized(withArticle)}.`)

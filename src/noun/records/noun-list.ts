@@ -1,7 +1,7 @@
 import type { ListOrder } from '../../ground/kernel/validation.js';
 import type { ModelFilter } from '../definition/lists.js';
 import type { ModelField, NounModel } from '../definition/model.js';
-import { BY_TEXT, type KindOrder } from '../definition/order.js';
+import { BY_TEXT, type KindOrder } from '../kinds/order.js';
 
 export const MAX_IDS = 100;
 

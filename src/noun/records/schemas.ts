@@ -7,9 +7,9 @@ import {
 } from '../../ground/kernel/validation.js';
 import { CHANGE_KINDS } from '../../ground/records/change-log.entity.js';
 import { inSentence, withoutStop } from '../../noun-words.js';
-import { jsonOf } from '../definition/kind.js';
 import { type RangeFilter, rangeWordsOf, SORT } from '../definition/lists.js';
 import type { ModelField, NounModel } from '../definition/model.js';
+import { jsonOf } from '../kinds/kind.js';
 import { cursorLengthOf } from './noun-cursors.js';
 import type { NounRow } from './row.js';
 

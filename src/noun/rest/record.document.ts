@@ -4,8 +4,8 @@ import { got } from '../../ground/kernel/got.js';
 import type { ObjectSchema } from '../../ground/kernel/validation.js';
 import { MERGE_PATCH } from '../../request/http/content/json-body.js';
 import { type OwnNames, REPLAYED } from '../../request/http/headers.js';
-import { jsonOf } from '../definition/kind.js';
 import type { ModelField, NounModel } from '../definition/model.js';
+import { jsonOf } from '../kinds/kind.js';
 import { patchSchemaOf } from '../records/schemas.js';
 
 /** The operations of one record as the OpenAPI document shows them. */

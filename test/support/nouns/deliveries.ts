@@ -2,12 +2,12 @@ import { Table } from 'typeorm';
 import { exactCollation, NewTables } from '../../../src/ground/migrations/tables.js';
 import { defineNoun } from '../../../src/noun/define-noun.js';
 import { refuse } from '../../../src/noun/definition/action.js';
-import { choice } from '../../../src/noun/definition/choice.js';
-import { dateTime } from '../../../src/noun/definition/date-time.js';
-import { int64 } from '../../../src/noun/definition/int64.js';
-import { integer } from '../../../src/noun/definition/integer.js';
-import { text } from '../../../src/noun/definition/text.js';
-import { texts } from '../../../src/noun/definition/texts.js';
+import { choice } from '../../../src/noun/kinds/choice.js';
+import { dateTime } from '../../../src/noun/kinds/date-time.js';
+import { int64 } from '../../../src/noun/kinds/int64.js';
+import { integer } from '../../../src/noun/kinds/integer.js';
+import { text } from '../../../src/noun/kinds/text.js';
+import { texts } from '../../../src/noun/kinds/texts.js';
 import type { NounFacts } from '../../../src/testing/tested-noun.js';
 
 /** A noun with actions: with an input, without one, and with one that may be left out. */

@@ -1,8 +1,8 @@
 import { createGateway } from '../../../src/app/gateway.js';
 import { NewTable } from '../../../src/ground/migrations/table-changes.js';
 import { defineNoun } from '../../../src/noun/define-noun.js';
-import { choice } from '../../../src/noun/definition/choice.js';
-import { text } from '../../../src/noun/definition/text.js';
+import { choice } from '../../../src/noun/kinds/choice.js';
+import { text } from '../../../src/noun/kinds/text.js';
 
 /** Nobody can read the PIN of a locker, nor its note. */
 const lockers = defineNoun({

@@ -1,10 +1,10 @@
 import { createGateway } from '../../../src/app/gateway.js';
 import { NewTable } from '../../../src/ground/migrations/table-changes.js';
 import { defineNoun } from '../../../src/noun/define-noun.js';
-import { decimal } from '../../../src/noun/definition/decimal.js';
-import { int64 } from '../../../src/noun/definition/int64.js';
-import { text } from '../../../src/noun/definition/text.js';
-import { texts } from '../../../src/noun/definition/texts.js';
+import { decimal } from '../../../src/noun/kinds/decimal.js';
+import { int64 } from '../../../src/noun/kinds/int64.js';
+import { text } from '../../../src/noun/kinds/text.js';
+import { texts } from '../../../src/noun/kinds/texts.js';
 import { trashTableOf } from '../../../src/noun/records/noun-trash.js';
 
 /** A deleted note can be restored. */

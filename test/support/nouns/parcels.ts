@@ -1,8 +1,8 @@
 import { Table } from 'typeorm';
 import { exactCollation, NewTables } from '../../../src/ground/migrations/tables.js';
 import { defineNoun } from '../../../src/noun/define-noun.js';
-import { choice } from '../../../src/noun/definition/choice.js';
-import { text } from '../../../src/noun/definition/text.js';
+import { choice } from '../../../src/noun/kinds/choice.js';
+import { text } from '../../../src/noun/kinds/text.js';
 import type { NounFacts } from '../../../src/testing/tested-noun.js';
 
 /** A noun with a value that every record has and no two share, and without a number. */

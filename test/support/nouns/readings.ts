@@ -1,13 +1,13 @@
 import { Table } from 'typeorm';
 import { exactCollation, NewTables } from '../../../src/ground/migrations/tables.js';
 import { defineNoun } from '../../../src/noun/define-noun.js';
-import { choice } from '../../../src/noun/definition/choice.js';
-import { date } from '../../../src/noun/definition/date.js';
-import { dateTime } from '../../../src/noun/definition/date-time.js';
-import { decimal } from '../../../src/noun/definition/decimal.js';
-import { int64 } from '../../../src/noun/definition/int64.js';
-import { integer } from '../../../src/noun/definition/integer.js';
-import { text } from '../../../src/noun/definition/text.js';
+import { choice } from '../../../src/noun/kinds/choice.js';
+import { date } from '../../../src/noun/kinds/date.js';
+import { dateTime } from '../../../src/noun/kinds/date-time.js';
+import { decimal } from '../../../src/noun/kinds/decimal.js';
+import { int64 } from '../../../src/noun/kinds/int64.js';
+import { integer } from '../../../src/noun/kinds/integer.js';
+import { text } from '../../../src/noun/kinds/text.js';
 import type { NounFacts } from '../../../src/testing/tested-noun.js';
 
 /** A noun whose lists are ordered by each kind that has an order, with and without ranges. */

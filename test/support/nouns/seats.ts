@@ -1,9 +1,9 @@
 import { createGateway } from '../../../src/app/gateway.js';
 import { NewTable } from '../../../src/ground/migrations/table-changes.js';
 import { defineNoun } from '../../../src/noun/define-noun.js';
-import { dateTime } from '../../../src/noun/definition/date-time.js';
-import { int64 } from '../../../src/noun/definition/int64.js';
-import { text } from '../../../src/noun/definition/text.js';
+import { dateTime } from '../../../src/noun/kinds/date-time.js';
+import { int64 } from '../../../src/noun/kinds/int64.js';
+import { text } from '../../../src/noun/kinds/text.js';
 
 /** The seat of one show in one hall: its number is unique with both. */
 const seats = defineNoun({

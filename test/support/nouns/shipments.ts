@@ -1,13 +1,13 @@
 import { Table } from 'typeorm';
 import { exactCollation, NewTables } from '../../../src/ground/migrations/tables.js';
 import { defineNoun } from '../../../src/noun/define-noun.js';
-import { boolean } from '../../../src/noun/definition/boolean.js';
-import { choice } from '../../../src/noun/definition/choice.js';
-import { date } from '../../../src/noun/definition/date.js';
-import { dateTime } from '../../../src/noun/definition/date-time.js';
-import { decimal } from '../../../src/noun/definition/decimal.js';
-import { text } from '../../../src/noun/definition/text.js';
-import { texts } from '../../../src/noun/definition/texts.js';
+import { boolean } from '../../../src/noun/kinds/boolean.js';
+import { choice } from '../../../src/noun/kinds/choice.js';
+import { date } from '../../../src/noun/kinds/date.js';
+import { dateTime } from '../../../src/noun/kinds/date-time.js';
+import { decimal } from '../../../src/noun/kinds/decimal.js';
+import { text } from '../../../src/noun/kinds/text.js';
+import { texts } from '../../../src/noun/kinds/texts.js';
 import type { NounFacts } from '../../../src/testing/tested-noun.js';
 
 /** A noun with the kinds that are neither text nor number. */

@@ -2,8 +2,8 @@ import { Table } from 'typeorm';
 import { createGateway } from '../../../src/app/gateway.js';
 import { exactCollation, NewTables } from '../../../src/ground/migrations/tables.js';
 import { defineNoun } from '../../../src/noun/define-noun.js';
-import { reference } from '../../../src/noun/definition/reference.js';
-import { text } from '../../../src/noun/definition/text.js';
+import { reference } from '../../../src/noun/kinds/reference.js';
+import { text } from '../../../src/noun/kinds/text.js';
 import type { NounFacts } from '../../../src/testing/tested-noun.js';
 
 /** It refers to crates, which refer to it. */

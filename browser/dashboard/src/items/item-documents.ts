@@ -114,14 +114,17 @@ function inBrackets(list: string): string {
 }
 
 /** The mutation of an action. Its answer has the name of a saved item's. */
-export function actionDocumentOf({ type, fields }: NounDescription, action: NounAction) {
+export function actionDocumentOf(noun: NounDescription, action: NounAction) {
+  const { type } = noun;
   const operation = capitalized(action.name) + type;
   const [input, given] =
     action.fields.length > 0 ? [`, $input: ${operation}Input!`, ', input: $input'] : ['', ''];
   const document: TypedDocumentNode<{ saved: Item }, Variables> =
     ACTIONS.get(action) ??
     parse(`mutation ${operation}($id: ID!${input}) {
-      saved: ${action.name}${type}(id: $id${given}) { id ${fields.map(({ name }) => name).join(' ')} createdAt }
+      saved: ${action.name}${type}(id: $id${given}) { id ${readableFieldsOf(noun)
+        .map(({ name }) => name)
+        .join(' ')} createdAt }
     }`);
   ACTIONS.set(action, document);
   return document;
