@@ -34,14 +34,21 @@ export function scopesOf(nouns: readonly NounDescription[]): string[] {
 }
 
 /** The scopes of a noun, and what each allows. */
-export function scopesOfNoun({ plural, actions = [] }: NounDescription) {
+export function scopesOfNoun({ plural, fields, actions = [] }: NounDescription) {
   const scope = (act: string): `${string}:${string}` => `${plural}:${act}`;
+  const readScopes = new Set(fields.flatMap(({ readScope }) => readScope ?? []));
+  const labelsOf = (name: string) =>
+    fields.filter(({ readScope }) => readScope === name).map(({ label }) => inSentence(label));
   return [
     { scope: scope('read'), allows: `read ${plural}` },
     { scope: scope('write'), allows: `create and change ${plural}` },
     ...actions.map(({ name, description }) => ({
       scope: scope(name),
       allows: inSentence(withoutStop(description)),
+    })),
+    ...[...readScopes].map((name) => ({
+      scope: scope(name),
+      allows: `with \`${plural}:read\`, read ${listed(labelsOf(name))} of ${plural}`,
     })),
   ];
 }

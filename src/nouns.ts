@@ -50,6 +50,8 @@ export interface NounField {
   readonly isImmutable?: boolean;
   /** No answer has it. */
   readonly isWriteOnly?: boolean;
+  /** The end of the scope that reads it, such as `costs` of `books:costs`. */
+  readonly readScope?: string;
   /** GraphQL has its orders, such as `DUE_AT` and `DUE_AT_DESC`. */
   readonly isSorted?: boolean;
   /** Of text, in characters. */

@@ -75,7 +75,7 @@ test('Dashboard-106: a value that nobody can read is asked for once, and stays u
   ] as const) {
     await page.getByRole('button', { name: /^Edit Hall/ }).click();
     expect(await field('PIN').inputValue()).toBe('');
-    await dialog.getByText('It is never shown. Leave it empty to keep it.').first().waitFor();
+    await dialog.getByText('It is not shown. Leave it empty to keep it.').first().waitFor();
     await field('PIN').fill(pin);
     await field('Place').fill(place);
     await dialog.getByRole('button', { name: 'Save' }).click();

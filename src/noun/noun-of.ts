@@ -6,7 +6,6 @@ import type { KeepDeleted } from '../ground/records/record-table.js';
 import type { OwnNames } from '../request/http/headers.js';
 import type { NounModel } from './definition/model.js';
 import type { Noun, NounContract, NounDoors, OpenNoun } from './noun.js';
-import { ComputingService } from './records/computing.service.js';
 import { Decisions } from './records/decisions.js';
 import { NounService } from './records/noun.service.js';
 import { entityOf } from './records/noun-entity.js';
@@ -14,6 +13,7 @@ import { NounStore } from './records/noun-store.js';
 import type { NounTable } from './records/noun-table.js';
 import type { NounRow } from './records/row.js';
 import { inputRulesOf, rulesOf } from './records/schemas.js';
+import { ShownService } from './records/shown.service.js';
 import type { TrashService } from './records/trash.service.js';
 
 /** The parts of a defined noun. */
@@ -79,7 +79,9 @@ export function nounOf(
       const keep = trash && ((...deleted: Parameters<KeepDeleted>) => trash.keep(...deleted));
       const store = new NounStore(model, Row, db, versions, changes, keep);
       const decisions = model.actions.length > 0 || model.beforeWrite ? new Decisions(model) : null;
-      const Service = model.computed.length > 0 ? ComputingService : NounService;
+      const hasOwnAnswers =
+        model.computed.length > 0 || model.fields.some(({ options }) => options.readScope !== undefined);
+      const Service = hasOwnAnswers ? ShownService : NounService;
       const service = new Service(model, store, ids, idempotency, now, decisions);
       const trashService =
         trashed && trash && new trashed.TrashService(model, store, trash, service, idempotency);

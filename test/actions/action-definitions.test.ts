@@ -24,11 +24,11 @@ test.each<[problem: string, actions: Parameters<typeof book>[0]]>([
   ['the action lend has an async function', (of) => ({ lend: of({ run: (async () => ({})) as never }) })],
   ['the action lend needs a function run', (of) => ({ lend: of({} as never) })],
   [
-    'lend has the input to, which is unique',
+    'lend has the input to with the option unique',
     (of) => ({ lend: of({ input: { to: text({ unique: true }) }, run }) }),
   ],
   [
-    'lend has the input to, which is a filter',
+    'lend has the input to with the option filter',
     (of) => ({ lend: of({ input: { to: text({ filter: 'whole' }) }, run }) }),
   ],
   ['the platform uses the name id', (of) => ({ lend: of({ input: { id: text({}) }, run }) })],

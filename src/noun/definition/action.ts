@@ -60,7 +60,7 @@ export function withActions(
 }
 
 /** They would repeat a scope, a mutation or a type of the noun. */
-const TAKEN = ['read', 'write', 'create', 'update', 'delete', 'new', 'changes'];
+const TAKEN = ['read', 'write', 'create', 'update', 'delete', 'restore', 'new', 'changes'];
 
 function modelAction(model: NounModel, name: string, action: DefinedAction): ModelAction {
   const { type, withArticle, plural } = model.description;
@@ -69,14 +69,18 @@ function modelAction(model: NounModel, name: string, action: DefinedAction): Mod
     refuse('is no name. Begin with a small letter, and use at most 40 letters and digits');
   // Inherited names, such as valueOf, are in every object.
   if (TAKEN.includes(name) || name in {}) refuse(`has a name that the platform uses for ${plural}`);
+  if (model.fields.some(({ options }) => options.readScope === name))
+    refuse('has the scope of a field. Rename it, or the readScope');
   if (typeof action.run !== 'function') refuse('needs a function run');
   if (action.run.constructor.name === 'AsyncFunction')
     refuse('has an async function. It runs within a transaction, so it must return the changes at once');
   const label = action.label ?? inWords(name);
   const fields = Object.entries(action.input ?? {}).map(([field, each]) => {
-    const { unique, immutable } = each.options;
-    const wrong = unique ? 'unique' : immutable ? 'immutable' : each.filter ? 'a filter' : null;
-    if (wrong !== null) refuse(`has the input ${field}, which is ${wrong}. Only a field of the noun can be`);
+    const { unique, immutable, sort, writeOnly, readScope } = each.options;
+    const stated = { unique, immutable, sort, writeOnly, readScope, filter: each.filter };
+    const wrong = Object.entries(stated).find(([, option]) => option)?.[0] ?? null;
+    if (wrong !== null)
+      refuse(`has the input ${field} with the option ${wrong}, which only a field of the noun has`);
     const taken = model.fields.some(
       (own) => own.kind.choices && sameType(own.name, name + capitalized(field)),
     );

@@ -21,8 +21,16 @@ export function withComputed(
 ): NounModel {
   const computed = Object.entries(define((kind, of) => ({ kind, of }))).map(([name, { kind, of }]) => {
     const refuse = (problem: string) => refuseDefinition(model, problem);
-    const { unique, immutable, default: byDefault } = kind.options;
-    const option = { unique, immutable, default: byDefault !== undefined, filter: kind.filter !== null };
+    const { unique, immutable, sort, writeOnly, readScope, default: byDefault } = kind.options;
+    const option = {
+      unique,
+      immutable,
+      sort,
+      writeOnly,
+      readScope,
+      default: byDefault !== undefined,
+      filter: kind.filter !== null,
+    };
     const [wrong] = Object.entries(option).find(([, isStated]) => isStated) ?? [];
     if (wrong) refuse(`the computed field ${name} has the option ${wrong}, which only stored fields have.`);
     if (kind.kind.choices) refuse(`the computed field ${name} is a choice, which only stored fields can be.`);

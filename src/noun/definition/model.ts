@@ -165,6 +165,8 @@ const TAKEN = [
 ];
 /** `BookOrder` and such are types of the noun, so no choice can have the name. */
 const TYPES = ['order', 'edge', 'connection', 'change', 'changes', 'changeConnection'];
+/** Those of every noun. */
+const OWN_SCOPES = ['read', 'write'];
 /** Of a change, beside the record. */
 const OF_CHANGES = ['cursor', 'kind', 'at'];
 
@@ -182,8 +184,12 @@ export function modelField(
     refuse(`the platform has a type for ${name}. Choose another name for the choice.`);
   // MySQL and SQLite read a backslash in SQL differently.
   if (textOf(options.default).includes('\\')) refuse(`the default of ${name} has a backslash.`);
-  if (options.writeOnly && (field.filter !== null || options.sort))
-    refuse(`${name} is writeOnly, and its lists would tell its values. Remove filter and sort.`);
+  const { readScope, writeOnly } = options;
+  if (readScope !== undefined && (!NAME.test(readScope) || OWN_SCOPES.includes(readScope)))
+    refuse(`the readScope of ${name} is the end of a scope of its own, such as costs, not ${readScope}.`);
+  if (readScope !== undefined && writeOnly) refuse(`${name} has a readScope and is writeOnly. Choose one.`);
+  if ((writeOnly || readScope !== undefined) && (field.filter !== null || options.sort))
+    refuse(`not every key reads ${name}, and its lists would tell its values. Remove filter and sort.`);
   if (options.optional && options.default !== undefined)
     refuse(`${name} is optional and has a default. Choose one.`);
   // All records that exist would get the same value.
@@ -235,6 +241,7 @@ export function describedField({ name, label, kind, isRequired, options, example
     ...(options.default !== undefined && { default: textOf(options.default) }),
     ...(options.immutable && { isImmutable: true }),
     ...(options.writeOnly && { isWriteOnly: true }),
+    ...(options.readScope !== undefined && { readScope: options.readScope }),
     ...(options.sort && { isSorted: true }),
     ...(kind.name === 'text' && { maxLength: Number(kind.column.length) }),
     ...(kind.choices && { choices: Object.keys(kind.choices) }),

@@ -36,9 +36,12 @@ export function nounTypes(model: NounModel) {
     createdAt!: Date;
   }
   for (const field of shown) {
+    const { readScope } = field.options;
     const unset = field.isSet ? '' : '; null when none was set';
-    const text = `${withForm(withoutStop(field.description), field.kind.form)}${unset}.`;
-    addField(RecordType, field.name, typeOf(field), { description: text, nullable: !field.isSet });
+    const hidden = readScope === undefined ? '' : `; null without the scope \`${plural}:${readScope}\``;
+    const text = `${withForm(withoutStop(field.description), field.kind.form)}${unset}${hidden}.`;
+    const nullable = !field.isSet || readScope !== undefined;
+    addField(RecordType, field.name, typeOf(field), { description: text, nullable });
     if (field.kind.most !== undefined) Entries(field.kind.most)(RecordType.prototype, field.name);
   }
 

@@ -77,6 +77,11 @@ export interface FieldOptions<Value> {
   readonly immutable?: boolean;
   /** Both APIs take it and never answer with it. The export of the command line has it. */
   readonly writeOnly?: boolean;
+  /**
+   * The end of the scope that a key needs to read it: `costs` is `shipments:costs`. Without it the value is null in GraphQL,
+   * and absent in REST.
+   */
+  readonly readScope?: string;
   /** Lists can be ordered by it, in both directions. */
   readonly sort?: boolean;
   /** For people, such as the head of a column; by default the name in words. */

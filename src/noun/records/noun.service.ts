@@ -27,6 +27,9 @@ import { inputOf, storedAnswers } from './stored-answers.js';
 /** The values of a record's fields, by name. */
 export type Values = Readonly<Record<string, unknown>>;
 
+/** A row as an answer has it. */
+export type Shown = <Row extends NounRow | ListedRow>(row: Row) => Row;
+
 /** The records of a noun in the caller's project. For the caller, records of other projects do not exist. */
 export class NounService {
   private readonly answers: ReturnType<typeof storedAnswers>;
@@ -246,8 +249,10 @@ export class NounService {
     );
   }
 
-  /** The row as answers have it. */
-  readonly shown = <Row extends NounRow | ListedRow>(row: Row): Row => row;
+  /** Makes rows what the caller's answers have. */
+  shownTo(_call: ServiceCall): Shown {
+    return (row) => row;
+  }
 
   refuseUnknown(id: bigint): never {
     throw new AppError('not_found', `There is no ${this.model.description.singular} ${id}.`);

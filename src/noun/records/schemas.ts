@@ -26,7 +26,7 @@ export function schemasOf(model: NounModel, changesCursor = '') {
   const record = {
     type: 'object',
     description: `${withArticle.charAt(0).toUpperCase()}${withArticle.slice(1)}.`,
-    required: ['id', ...shown.filter(({ isSet }) => isSet).map(({ name }) => name)],
+    required: ['id', ...shown.filter(isInEveryAnswer).map(({ name }) => name)],
     properties: {
       id: {
         type: 'integer',
@@ -99,6 +99,9 @@ export function schemasOf(model: NounModel, changesCursor = '') {
     } as ObjectSchema,
   };
 }
+
+/** Not every key reads a field with a scope of its own. */
+const isInEveryAnswer = ({ isSet, options }: ModelField) => isSet && options.readScope === undefined;
 
 /** Of the change log. */
 const CURSOR_LENGTH = 64;

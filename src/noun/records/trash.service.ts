@@ -19,21 +19,19 @@ export class TrashService {
   ) {}
 
   /** The last deleted ones first. Throws `AppError forbidden`. */
-  async list({ caller }: ServiceCall, wanted: DeletedRequest): Promise<DeletedPage> {
+  async list(call: ServiceCall, wanted: DeletedRequest): Promise<DeletedPage> {
+    const { caller } = call;
     requireScope(caller, `${this.model.description.plural}:read`);
     const page = await this.trash.page(caller.projectId, wanted);
-    return { ...page, rows: page.rows.map(this.service.shown) };
+    return { ...page, rows: page.rows.map(this.service.shownTo(call)) };
   }
 
   /**
    * Restores a record with its id, and logs it as created. `answered` are the fields of the answer: without the scope to
    * read, only `id`. Throws `AppError forbidden`, `not_found`, `conflict` if another record has a unique value of it.
    */
-  async restore(
-    { caller, idempotencyKey: key }: ServiceCall,
-    id: bigint,
-    answered: Iterable<string>,
-  ): Promise<NounRow> {
+  async restore(call: ServiceCall, id: bigint, answered: Iterable<string>): Promise<NounRow> {
+    const { caller, idempotencyKey: key } = call;
     const { plural, type } = this.model.description;
     requireAnswerable(caller, plural, { changes: {}, fields: answered });
     requireScope(caller, `${plural}:write`);
@@ -52,7 +50,7 @@ export class TrashService {
       },
       storedAnswers(this.model.fields).ofRecord,
     );
-    return this.service.shown(row);
+    return this.service.shownTo(call)(row);
   }
 
   private refuseUnknown(id: bigint): never {

@@ -74,7 +74,6 @@ export function ActionDialog({ noun, item, action, onClose }: Props) {
             key={field.name}
             field={field}
             text={textOf(field.name)}
-            isNew
             isReadOnly={false}
             problem={
               (isTried ? problemOf(field, textOf(field.name)) : null) ?? fieldProblem(error, field.name)

@@ -6,7 +6,8 @@ import { FormActions } from '../elements/form-actions.js';
 import { ErrorNotice } from '../errors/error-notice.js';
 import { fieldProblem } from '../errors/in-words.js';
 import { newIdempotencyKey } from '../graphql/idempotency-key.js';
-import { formTextOf, type Item, inputOf, textIn } from './item.js';
+import { useSession } from '../session/signed-in.js';
+import { formTextOf, type Item, inputOf, scopeOf, textIn } from './item.js';
 import { documentsOf } from './item-documents.js';
 import { firstTextOf, ItemField, problemOf } from './item-field.js';
 
@@ -38,9 +39,12 @@ export function ItemEditor({ noun, item, onSaved, onClose }: Props) {
   const error = creating.error ?? updating.error;
   const isBusy = creating.loading || updating.loading;
   const textOf = (name: string) => texts[name] ?? '';
-  /** What nobody can read stays as it is unless it is filled in. */
+  const { scopes } = useSession().apiKey;
+  const isHidden = ({ isWriteOnly, readScope }: NounField) =>
+    isWriteOnly || (readScope !== undefined && !scopes.includes(scopeOf(noun, readScope)));
+  /** What the key cannot read stays as it is unless it is filled in. */
   const wrongIn = (field: NounField) =>
-    item && field.isWriteOnly && textOf(field.name) === '' ? null : problemOf(field, textOf(field.name));
+    item && isHidden(field) && textOf(field.name) === '' ? null : problemOf(field, textOf(field.name));
   const hasFieldProblem = fields.some(({ name }) => fieldProblem(error, name) !== null);
 
   const submit = async (event: FormEvent) => {
@@ -87,7 +91,7 @@ export function ItemEditor({ noun, item, onSaved, onClose }: Props) {
             key={field.name}
             field={field}
             text={textOf(field.name)}
-            isNew={item === null}
+            isKept={item !== null && isHidden(field)}
             isReadOnly={!stated.includes(field)}
             problem={(isTried ? wrongIn(field) : null) ?? fieldProblem(error, field.name)}
             onChange={(text) => setTexts({ ...texts, [field.name]: text })}

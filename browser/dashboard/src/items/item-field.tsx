@@ -7,7 +7,8 @@ import { isSet, linesOf, scopeOf, valueIn } from './item.js';
 interface Props {
   field: NounField;
   text: string;
-  isNew: boolean;
+  /** The key cannot read its value, which stays unless another one is given. */
+  isKept?: boolean;
   isReadOnly: boolean;
   problem: string | null;
   onChange: (text: string) => void;
@@ -15,12 +16,11 @@ interface Props {
 
 const INTEGERS = { int64: /^-?\d{1,19}$/, integer: /^-?\d{1,10}$/ };
 
-const KEPT = 'It is never shown. Leave it empty to keep it.';
+const KEPT = 'It is not shown. Leave it empty to keep it.';
 
 /** The control of a field of an item. */
-export function ItemField({ field, text, isNew, isReadOnly, problem, onChange }: Props) {
+export function ItemField({ field, text, isKept = false, isReadOnly, problem, onChange }: Props) {
   const { kind, json, scalar, label, maxLength, choices = [] } = field;
-  const isKept = field.isWriteOnly && !isNew;
   const hint = isReadOnly ? 'It can’t be changed.' : isKept ? KEPT : field.hint;
   const isInteger = json === 'integer';
   const other = field.reference?.to;

@@ -1,29 +1,33 @@
 import type { ServiceCall } from '../../ground/kernel/caller.js';
 import type { ChangePage, ChangeStream, ChangesRequest } from '../../ground/records/noun-changes.js';
 import type { ModelAction, NounModel } from '../definition/model.js';
-import { NounService, type Values } from './noun.service.js';
+import { NounService, type Shown, type Values } from './noun.service.js';
 import type { ListedRow, NounListRequest, NounPage } from './noun-list.js';
 import type { NounRow } from './row.js';
 
 type Expect = (before: NounRow) => void;
 
-/** The service of a noun with computed fields: each answer computes them from the record and the time. */
-export class ComputingService extends NounService {
+/**
+ * The service of a noun whose answers are not its rows: each answer computes fields from the record and the time, and lacks
+ * the fields that the key may not read.
+ */
+export class ShownService extends NounService {
   override async list(call: ServiceCall, wanted: NounListRequest): Promise<NounPage> {
     const page = await super.list(call, wanted);
-    return { ...page, rows: page.rows.map(this.shown) };
+    return { ...page, rows: page.rows.map(this.shownTo(call)) };
   }
 
   override async lists(call: ServiceCall, wanted: readonly NounListRequest[]): Promise<NounPage[]> {
     const pages = await super.lists(call, wanted);
-    return pages.map((page) => ({ ...page, rows: page.rows.map(this.shown) }));
+    return pages.map((page) => ({ ...page, rows: page.rows.map(this.shownTo(call)) }));
   }
 
   override async changes(call: ServiceCall, wanted: ChangesRequest<NounRow>): Promise<ChangePage<NounRow>> {
     const page = await super.changes(call, wanted);
+    const shown = this.shownTo(call);
     return {
       ...page,
-      changes: page.changes.map((change) => ({ ...change, record: this.shown(change.record) })),
+      changes: page.changes.map((change) => ({ ...change, record: shown(change.record) })),
     };
   }
 
@@ -32,7 +36,7 @@ export class ComputingService extends NounService {
     wanted: ChangesRequest<NounRow>,
   ): Promise<ChangeStream<NounRow>> {
     const stream = await super.followChanges(call, wanted);
-    const { shown } = this;
+    const shown = this.shownTo(call);
     return {
       get cursor() {
         return stream.cursor;
@@ -49,20 +53,21 @@ export class ComputingService extends NounService {
   }
 
   override async get(call: ServiceCall, id: bigint): Promise<NounRow> {
-    return this.shown(await super.get(call, id));
+    return this.shownTo(call)(await super.get(call, id));
   }
 
   override async getAll(call: ServiceCall, ids: readonly bigint[]): Promise<Map<bigint, NounRow>> {
     const found = await super.getAll(call, ids);
-    return new Map([...found].map(([id, row]) => [id, this.shown(row)]));
+    const shown = this.shownTo(call);
+    return new Map([...found].map(([id, row]) => [id, shown(row)]));
   }
 
   override async create(call: ServiceCall, record: Values): Promise<NounRow> {
-    return this.shown(await super.create(call, record));
+    return this.shownTo(call)(await super.create(call, record));
   }
 
   override async createAll(call: ServiceCall, records: readonly Values[]): Promise<NounRow[]> {
-    return (await super.createAll(call, records)).map(this.shown);
+    return (await super.createAll(call, records)).map(this.shownTo(call));
   }
 
   override async update(
@@ -72,7 +77,8 @@ export class ComputingService extends NounService {
     answered: Iterable<string>,
     expect?: Expect,
   ): Promise<NounRow> {
-    return this.shown(await super.update(call, id, changes, answered, this.expecting(expect)));
+    const row = await super.update(call, id, changes, answered, this.expecting(call, expect));
+    return this.shownTo(call)(row);
   }
 
   override async act(
@@ -82,29 +88,40 @@ export class ComputingService extends NounService {
     answered: Iterable<string>,
     expect?: Expect,
   ): Promise<NounRow> {
-    return this.shown(await super.act(call, action, wanted, answered, this.expecting(expect)));
+    const row = await super.act(call, action, wanted, answered, this.expecting(call, expect));
+    return this.shownTo(call)(row);
   }
 
   override delete(call: ServiceCall, id: bigint, expect?: Expect): Promise<bigint> {
-    return super.delete(call, id, this.expecting(expect));
+    return super.delete(call, id, this.expecting(call, expect));
   }
 
-  /** A condition sees the record as a client does. */
-  private expecting(expect: Expect | undefined): Expect | undefined {
-    return expect && ((before) => expect(this.shown(before)));
+  /** A condition sees the record as the client does. */
+  private expecting(call: ServiceCall, expect: Expect | undefined): Expect | undefined {
+    const shown = this.shownTo(call);
+    return expect && ((before) => expect(shown(before)));
   }
 
-  override readonly shown = <Row extends NounRow | ListedRow>(row: Row): Row => {
-    const { computed } = this.model;
-    const record = Object.freeze(recordOf(this.model, row));
-    const at = { now: new Date(this.now()).toISOString() };
-    const values = computed.map(({ field, of }) => {
-      const value = of(record, at);
-      // As in a list: the digits of a 64-bit integer are text.
-      return [field.name, typeof row.id === 'string' && typeof value === 'bigint' ? String(value) : value];
-    });
-    return { ...row, ...Object.fromEntries(values) };
-  };
+  override shownTo({ caller }: ServiceCall): Shown {
+    const { computed, fields, description } = this.model;
+    const hidden = fields.flatMap(({ name, options: { readScope } }) =>
+      readScope === undefined || caller.scopes.has(`${description.plural}:${readScope}`)
+        ? []
+        : [[name, null]],
+    );
+    const masked = Object.fromEntries(hidden);
+    return (row) => {
+      if (computed.length === 0) return { ...row, ...masked };
+      const record = Object.freeze(recordOf(this.model, row));
+      const at = { now: new Date(this.now()).toISOString() };
+      const values = computed.map(({ field, of }) => {
+        const value = of(record, at);
+        // As in a list: the digits of a 64-bit integer are text.
+        return [field.name, typeof row.id === 'string' && typeof value === 'bigint' ? String(value) : value];
+      });
+      return { ...row, ...Object.fromEntries(values), ...masked };
+    };
+  }
 }
 
 /** The record of a row. The values of a list are texts of the database. */

@@ -1,0 +1,136 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { createGateway, loadGateway } from '../../src/app/gateway.js';
+import type { Scope } from '../../src/ground/kernel/caller.js';
+import { NewTable } from '../../src/ground/migrations/table-changes.js';
+import { defineNoun } from '../../src/noun/define-noun.js';
+import { int64 } from '../../src/noun/kinds/int64.js';
+import { text } from '../../src/noun/kinds/text.js';
+import { trashTableOf } from '../../src/noun/records/noun-trash.js';
+import { graphql, rest } from '../support/http/client.js';
+import { onEachDatabase } from '../support/on-databases.js';
+import { TEST_ACTOR, type Tenant } from '../support/start-app.js';
+
+const offers = defineNoun({
+  name: 'offer',
+  fields: {
+    title: text({ max: 40 }),
+    costCents: int64({ readScope: 'costs', label: 'cost' }),
+    supplier: text({ max: 40, optional: true, readScope: 'costs' }),
+  },
+  computed: (computed) => ({ halfCents: computed(int64({}), ({ costCents }) => costCents / 2n) }),
+  actions: (action) => ({ cut: action({ run: ({ costCents }) => ({ costCents: costCents / 2n }) }) }),
+  changes: true,
+  softDelete: true,
+});
+
+const GATEWAY = createGateway({
+  name: 'Offers',
+  nouns: [offers],
+  migrations: [
+    class Offers1790000000000 extends NewTable {
+      table = offers.table.table;
+    },
+    class DeletedOffers1790000001000 extends NewTable {
+      table = trashTableOf(offers.model, offers.table).definition;
+    },
+  ],
+});
+const COST = 9223372036854775807n;
+const OFFER = `{"title":"Bolts","costCents":${COST},"supplier":"Acme"}`;
+const PATH = '/v1/offers';
+
+onEachDatabase(
+  (app) => {
+    let owner: Tenant;
+    let reader: string;
+    let id: string;
+    beforeEach(async () => {
+      owner = await app().tenant();
+      await app().app.services.projects.change(TEST_ACTOR, owner.slug, { isLogged: true });
+      app().clock.now += 60_000;
+      reader = await keyWith('offers:read', 'offers:write', 'offers:cut');
+      id = String((await send(PATH, { method: 'POST', body: OFFER })).body.id);
+    });
+    const keyWith = async (...scopes: Scope[]) => {
+      const wanted = { projectId: owner.projectId, name: 'x', scopes, expiresAtMs: null };
+      return (await app().app.services.apiKeys.create(TEST_ACTOR, wanted)).token;
+    };
+    const send = (path: string, init = {}, token = owner.token) => rest(app().url, path, { token, ...init });
+    const ask = async (query: string, token = owner.token) =>
+      (await graphql(app().url, query, { token })).body;
+
+    test('ReadScope-1: no answer of either API has the value for a key without its scope', async () => {
+      const one = `${PATH}/${id}`;
+      const shown = { id: expect.anything(), title: 'Bolts', halfCents: COST / 2n };
+      expect((await send(one)).body).toEqual({ ...shown, costCents: COST, supplier: 'Acme' });
+      // From memory too, in which both keys have the same request.
+      for (let times = 0; times < 3; times += 1) {
+        expect((await send(PATH)).body[0]).toHaveProperty('costCents', COST);
+        expect((await send(PATH, {}, reader)).body).toEqual([shown]);
+      }
+      const created = await send(PATH, { method: 'POST', body: OFFER }, reader);
+      expect(created.body).toEqual({ ...shown, id: expect.anything() });
+      const changed = await send(one, { method: 'PATCH', body: { supplier: 'Other' } }, reader);
+      const acted = await send(`${one}/cut`, { method: 'POST' }, reader);
+      await send(`${PATH}/${created.body.id}`, { method: 'DELETE' }, reader);
+      const answers = [
+        changed,
+        acted,
+        await send(one, {}, reader),
+        await send(`${PATH}/deleted`, {}, reader),
+      ];
+      for (const { text: body } of [...answers, await send(`${PATH}/changes`, {}, reader)]) {
+        expect(body).not.toMatch(/costCents|supplier|Acme|Other/);
+      }
+      const query = '{ offers { nodes { title costCents supplier } } }';
+      expect((await ask(query, reader)).data.offers.nodes).toEqual([
+        { title: 'Bolts', costCents: null, supplier: null },
+      ]);
+      expect((await ask(query)).data.offers.nodes).toEqual([
+        { title: 'Bolts', costCents: String(COST / 2n), supplier: 'Other' },
+      ]);
+    });
+
+    test('ReadScope-2: a change keeps what its key cannot read, and If-Match compares what the key reads', async () => {
+      const one = `${PATH}/${id}`;
+      const tag = (await send(one, {}, reader)).headers.get('etag') as string;
+      expect(tag).not.toBe((await send(one)).headers.get('etag'));
+      const headers = { 'if-match': tag };
+      const changed = await send(one, { method: 'PATCH', body: { title: 'Nuts' }, headers }, reader);
+      expect(changed.status).toBe(200);
+      expect((await send(one)).body).toMatchObject({ title: 'Nuts', costCents: COST, supplier: 'Acme' });
+    });
+
+    test('ReadScope-3: keys get the scope by its name, and it reads nothing alone', async () => {
+      const mutation = `mutation { createApiKey(input: {name: "books", scopes: [OFFERS_READ, OFFERS_COSTS]}) { token } }`;
+      const { token } = (await ask(mutation)).data.createApiKey;
+      expect((await send(PATH, {}, token)).body[0]).toMatchObject({ costCents: COST });
+      const alone = await keyWith('offers:costs');
+      expect((await send(PATH, {}, alone)).status).toBe(403);
+      const { components } = (await send('/v1/openapi.json')).body;
+      expect(components.schemas.Offer.required).toEqual(['id', 'title', 'halfCents']);
+      expect(components.schemas.NewOffer.required).toEqual(['title', 'costCents']);
+    });
+  },
+  { gateway: () => loadGateway(GATEWAY) },
+);
+
+test.each([
+  ['not every key reads cost', { readScope: 'costs', filter: 'start' }],
+  ['the readScope of cost is the end of a scope of its own, such as costs, not read', { readScope: 'read' }],
+  ['the readScope of cost is the end of a scope of its own', { readScope: 'x:costs' }],
+  ['cost has a readScope and is writeOnly', { readScope: 'costs', writeOnly: true }],
+])('ReadScope-4: a definition is refused: %s', (message, options) => {
+  const fields = { title: text({}), cost: text(options as object) };
+  expect(() => defineNoun({ name: 'offer', fields })).toThrow(message);
+});
+
+test('ReadScope-5: an action cannot have the scope of a field', () => {
+  const define = () =>
+    defineNoun({
+      name: 'offer',
+      fields: { title: text({}), cost: text({ readScope: 'costs' }) },
+      actions: (action) => ({ costs: action({ run: () => ({}) }) }),
+    });
+  expect(define).toThrow('the action costs has the scope of a field.');
+});
