@@ -5,7 +5,7 @@ import type { FieldProblem } from '../ground/kernel/errors.js';
 import type { OwnNames } from '../request/http/headers.js';
 import { type ActionMaker, type DefinedAction, withActions } from './definition/action.js';
 import { type ComputedMaker, type DefinedComputed, withComputed } from './definition/computed.js';
-import { type BeforeWrite, withHook } from './definition/hook.js';
+import { type AfterCommitHook, type BeforeWrite, withAfterCommit, withHook } from './definition/hook.js';
 import { modelOf, type NounModel, type NounWords } from './definition/model.js';
 import type { Field, Fields, ValuesOf } from './kinds/kind.js';
 import type { NounSource } from './noun.js';
@@ -13,7 +13,7 @@ import type { Defined, NounServices } from './noun-of.js';
 import type { NounService } from './records/noun.service.js';
 import { tableOf } from './records/noun-table.js';
 import type { NounRow } from './records/row.js';
-import type { TrashService } from './records/trash.service.js';
+import type { TrashService } from './tables/trash.service.js';
 
 type InputOf<F> = F extends Field<unknown, infer Input> ? Input : never;
 type OptionalNames<F extends Fields> = {
@@ -48,6 +48,8 @@ interface NounDefinition<F extends Fields> extends NounWords {
   ) => Readonly<Record<string, DefinedComputed>>;
   /** Sees each write before it is stored: through both APIs, by actions and of imports. */
   readonly beforeWrite?: BeforeWrite<RowOf<F>, ValuesOf<F>>;
+  /** Sees each stored change of the projects whose change log is on, at least once. It may be async. */
+  readonly afterCommit?: AfterCommitHook<RowOf<F>>;
   /** Loads the migrations of its table, oldest first, if the gateway does not list them. */
   readonly migrations?: () => Promise<DatabaseSchema['migrations']>;
   /** Created in the demo project. */
@@ -89,10 +91,22 @@ export interface DefinedNoun<F extends Fields = Fields> extends NounSource, Defi
  * Loads none of them. Throws an `Error` that names the field and the option that cannot work.
  */
 export function defineNoun<const F extends Fields>(definition: NounDefinition<F>): DefinedNoun<F> {
-  const { fields, check, actions, computed, beforeWrite, migrations, demo = [], get, own } = definition;
+  const {
+    fields,
+    check,
+    actions,
+    computed,
+    beforeWrite,
+    afterCommit,
+    migrations,
+    demo = [],
+    get,
+    own,
+  } = definition;
   const bare = modelOf(definition, fields, (check as NounModel['checks']) ?? null);
   const acting = actions ? withActions(bare, actions) : bare;
-  const hooked = beforeWrite ? withHook(acting, beforeWrite) : acting;
+  const writing = beforeWrite ? withHook(acting, beforeWrite) : acting;
+  const hooked = afterCommit ? withAfterCommit(writing, afterCommit) : writing;
   const model = computed ? withComputed(hooked, computed) : hooked;
   if (model.hasTrash && get !== undefined)
     throw new Error(`The noun ${model.description.singular}: softDelete needs the usual get. Leave get out.`);
@@ -109,9 +123,8 @@ export function defineNoun<const F extends Fields>(definition: NounDefinition<F>
       return loading;
     },
     async load() {
-      const { nounOf, trashPartsOf } = await import('./noun-of.js');
-      const trash = model.hasTrash ? await trashPartsOf(noun) : null;
-      return nounOf(noun, (await migrations?.()) ?? [], trash);
+      const { furtherTablesOf, nounOf } = await import('./noun-of.js');
+      return nounOf(noun, (await migrations?.()) ?? [], await furtherTablesOf(noun));
     },
   };
   return noun;

@@ -14,7 +14,7 @@ import type { NounTable } from './records/noun-table.js';
 import type { NounRow } from './records/row.js';
 import { inputRulesOf, rulesOf } from './records/schemas.js';
 import { ShownService } from './records/shown.service.js';
-import type { TrashService } from './records/trash.service.js';
+import type { TrashService } from './tables/trash.service.js';
 
 /** The parts of a defined noun. */
 export interface Defined {
@@ -33,14 +33,26 @@ export interface NounServices {
   readonly trash: TrashService | null;
 }
 
-/** The trash of a noun, with its classes: few nouns load them. */
-export async function trashPartsOf({ model, table }: Pick<Defined, 'model' | 'table'>) {
-  const { NounTrash, trashTableOf } = await import('./records/noun-trash.js');
-  const { TrashService } = await import('./records/trash.service.js');
+/** The further tables of a noun, with their classes: few nouns load them. */
+export async function furtherTablesOf({ model, table }: Pick<Defined, 'model' | 'table'>) {
+  return {
+    trashed: model.hasTrash ? await trashOf(model, table) : null,
+    committed: model.afterCommit ? await afterCommitOf(model) : null,
+  };
+}
+
+async function trashOf(model: NounModel, table: NounTable) {
+  const { NounTrash, trashTableOf } = await import('./tables/noun-trash.js');
+  const { TrashService } = await import('./tables/trash.service.js');
   return { NounTrash, TrashService, table: trashTableOf(model, table) };
 }
 
-type TrashParts = Awaited<ReturnType<typeof trashPartsOf>>;
+async function afterCommitOf(model: NounModel) {
+  const { AfterCommit, afterCommitTableOf } = await import('./tables/after-commit.js');
+  return { AfterCommit, table: afterCommitTableOf(model) };
+}
+
+type FurtherTables = Awaited<ReturnType<typeof furtherTablesOf>>;
 
 interface LoadedDoors {
   /** The classes of its resolvers. */
@@ -53,7 +65,7 @@ interface LoadedDoors {
 export function nounOf(
   { model, table, entity, demo, loadDoors }: Defined,
   migrations: DatabaseSchema['migrations'],
-  trashed: TrashParts | null = null,
+  { trashed, committed }: FurtherTables = { trashed: null, committed: null },
 ): Noun {
   const { description } = model;
   const Row = entity as unknown as new () => NounRow;
@@ -69,11 +81,12 @@ export function nounOf(
     ),
   );
   const hasConflicts = model.uniques.length > 0 || model.fields.some(({ kind }) => kind.reference?.mustExist);
+  const further = [trashed, committed].flatMap((each) => (each ? [each.table] : []));
   return {
     description,
-    entities: [entityOf(model, table, Row), ...(trashed ? [trashed.table.schema] : [])],
+    entities: [entityOf(model, table, Row), ...further.map(({ schema }) => schema)],
     migrations,
-    definitions: [table.table, ...(trashed ? [trashed.table.definition] : [])],
+    definitions: [table.table, ...further.map(({ definition }) => definition)],
     open({ db, ids, idempotency, versions, changes, now }): OpenNoun {
       const trash = trashed && new trashed.NounTrash(model, trashed.table.Row, db, now);
       const keep = trash && ((...deleted: Parameters<KeepDeleted>) => trash.keep(...deleted));
@@ -87,7 +100,12 @@ export function nounOf(
         trashed && trash && new trashed.TrashService(model, store, trash, service, idempotency);
       return {
         service,
-        capabilities: trash ? [trash] : [],
+        capabilities: [
+          ...(trash ? [trash] : []),
+          ...(committed
+            ? [new committed.AfterCommit(model, committed.table.Row, db, changes.log, store.changes)]
+            : []),
+        ],
         related: { model, entity: Row, references: store.references, changes: store.changes, versions },
         files: {
           description,

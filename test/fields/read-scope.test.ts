@@ -5,7 +5,7 @@ import { NewTable } from '../../src/ground/migrations/table-changes.js';
 import { defineNoun } from '../../src/noun/define-noun.js';
 import { int64 } from '../../src/noun/kinds/int64.js';
 import { text } from '../../src/noun/kinds/text.js';
-import { trashTableOf } from '../../src/noun/records/noun-trash.js';
+import { trashTableOf } from '../../src/noun/tables/noun-trash.js';
 import { graphql, rest } from '../support/http/client.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import { TEST_ACTOR, type Tenant } from '../support/start-app.js';

@@ -105,7 +105,7 @@ export class NounChanges<Row extends object> {
   }
 
   private matching(row: ChangeRow, wanted: ChangesRequest<Row>): Change<Row> | null {
-    const known = this.known.get(row) ?? this.read(row);
+    const known = this.known.get(row) ?? this.changeIn(row);
     this.known.set(row, known);
     return known && (wanted.matches(known.change.record) || wanted.matches(known.before))
       ? known.change
@@ -113,7 +113,7 @@ export class NounChanges<Row extends object> {
   }
 
   /** Null = the change of another noun. */
-  private read(row: ChangeRow): { change: Change<Row>; before: Row } | null {
+  changeIn(row: ChangeRow): { change: Change<Row>; before: Row } | null {
     if (row.noun !== this.metadata.tableName) return null;
     const { kind, atMs, projectId } = row;
     const values = JSON.parse(row.record);

@@ -17,6 +17,22 @@ export type BeforeWrite<Row, Values> = (
   // biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return changes nothing.
 ) => Partial<Values> | void;
 
+/** A stored change of a record. `key` is equal if a change is given again, and differs between the changes of a project. */
+export type CommittedChange<Row = object> = { readonly key: string; readonly at: string } & (
+  | { readonly kind: 'create'; readonly before: null; readonly after: Readonly<Row> }
+  | { readonly kind: 'update'; readonly before: Readonly<Row>; readonly after: Readonly<Row> }
+  | { readonly kind: 'delete'; readonly before: Readonly<Row>; readonly after: null }
+);
+
+/**
+ * Called for each change of the change log, in the order of the commits of a project: at least once, also after a crash. A
+ * rejection, or 30 s without an end, repeats it later; `signal` tells when the 30 s are over.
+ */
+export type AfterCommitHook<Row> = (
+  change: CommittedChange<Row>,
+  call: { readonly signal: AbortSignal },
+) => Promise<unknown> | unknown;
+
 /** The model with its hook. Throws an `Error` for an async function. */
 export function withHook(model: NounModel, hook: NonNullable<NounModel['beforeWrite']>): NounModel {
   if (hook.constructor.name === 'AsyncFunction')
@@ -25,4 +41,11 @@ export function withHook(model: NounModel, hook: NonNullable<NounModel['beforeWr
       'beforeWrite is an async function. It runs within a transaction, so it must return the changes at once.',
     );
   return { ...model, beforeWrite: hook };
+}
+
+/** The model with its hook. Throws an `Error` without a change log, from which the hook is called. */
+export function withAfterCommit(model: NounModel, hook: NonNullable<NounModel['afterCommit']>): NounModel {
+  if (!model.description.hasChanges)
+    refuseDefinition(model, 'afterCommit follows the change log. Give the noun changes: true.');
+  return { ...model, afterCommit: hook };
 }

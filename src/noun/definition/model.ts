@@ -25,6 +25,7 @@ export interface NounModel extends NounLists {
   readonly actions: readonly ModelAction[];
   /** Returns further fields to change of a write, or throws a refusal. */
   readonly beforeWrite: ((change: never) => unknown) | null;
+  readonly afterCommit: ((change: never, call: { readonly signal: AbortSignal }) => unknown) | null;
   readonly inputExamples: NounWords['inputExamples'];
 }
 
@@ -140,6 +141,7 @@ export function modelOf(
     shown: readable,
     actions: [],
     beforeWrite: null,
+    afterCommit: null,
     inputExamples: words.inputExamples,
   };
 }

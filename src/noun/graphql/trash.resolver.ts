@@ -16,9 +16,9 @@ import { got } from '../../ground/kernel/got.js';
 import { parseRecordId } from '../../ground/kernel/int64.js';
 import { PAGE_SIZE, pageSizeSchema, validator } from '../../ground/kernel/validation.js';
 import type { NounModel } from '../definition/model.js';
-import { type DeletedRow, deletedCursors, RESTORABLE_DAYS } from '../records/noun-trash.js';
 import type { NounRow } from '../records/row.js';
-import type { TrashService } from '../records/trash.service.js';
+import { type DeletedRow, deletedCursors, RESTORABLE_DAYS } from '../tables/noun-trash.js';
+import type { TrashService } from '../tables/trash.service.js';
 
 /** The resolver of the deleted records of a noun. Call it once for a noun. */
 export function trashResolver(

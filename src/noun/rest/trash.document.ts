@@ -3,8 +3,8 @@ import { type ObjectSchema, pageSizeSchema } from '../../ground/kernel/validatio
 import { capitalized } from '../../noun-words.js';
 import { type OwnNames, REPLAYED } from '../../request/http/headers.js';
 import type { NounModel } from '../definition/model.js';
-import { RESTORABLE_DAYS } from '../records/noun-trash.js';
 import { schemasOf } from '../records/schemas.js';
+import { RESTORABLE_DAYS } from '../tables/noun-trash.js';
 import { idParameter, problemsOf, valuesOf } from './record.document.js';
 
 /** The bodies of the deleted records, and the query of their list. */

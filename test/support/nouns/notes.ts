@@ -5,7 +5,7 @@ import { decimal } from '../../../src/noun/kinds/decimal.js';
 import { int64 } from '../../../src/noun/kinds/int64.js';
 import { text } from '../../../src/noun/kinds/text.js';
 import { texts } from '../../../src/noun/kinds/texts.js';
-import { trashTableOf } from '../../../src/noun/records/noun-trash.js';
+import { trashTableOf } from '../../../src/noun/tables/noun-trash.js';
 
 /** A deleted note can be restored. */
 const notes = defineNoun({

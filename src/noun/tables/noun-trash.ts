@@ -5,11 +5,11 @@ import type { Capability } from '../../ground/kernel/capability.js';
 import { DAY_MS } from '../../ground/kernel/duration.js';
 import { KeysetCursors } from '../../ground/records/keyset-cursors.js';
 import type { NounModel } from '../definition/model.js';
-import { entityOf } from './noun-entity.js';
-import type { ListedRow } from './noun-list.js';
-import { columnsOf } from './noun-store.js';
-import type { NounTable } from './noun-table.js';
-import type { NounRow } from './row.js';
+import { entityOf } from '../records/noun-entity.js';
+import type { ListedRow } from '../records/noun-list.js';
+import { columnsOf } from '../records/noun-store.js';
+import type { NounTable } from '../records/noun-table.js';
+import type { NounRow } from '../records/row.js';
 
 /** How long a deleted record can be restored. */
 export const RESTORABLE_DAYS = 30;

@@ -2,11 +2,11 @@ import { requireAnswerable, requireScope, type ServiceCall } from '../../ground/
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdempotencyService } from '../../tenants/idempotency/idempotency.service.js';
 import type { NounModel } from '../definition/model.js';
-import type { NounService } from './noun.service.js';
-import type { NounStore } from './noun-store.js';
+import type { NounService } from '../records/noun.service.js';
+import type { NounStore } from '../records/noun-store.js';
+import type { NounRow } from '../records/row.js';
+import { storedAnswers } from '../records/stored-answers.js';
 import { type DeletedPage, type DeletedRequest, type NounTrash, RESTORABLE_DAYS } from './noun-trash.js';
-import type { NounRow } from './row.js';
-import { storedAnswers } from './stored-answers.js';
 
 /** The deleted records of the caller's project, which can be restored for 30 days. D-269. */
 export class TrashService {
