@@ -19,7 +19,7 @@ export interface NounDescription {
   /** What a key with the scope of its name can do with a record; absent = nothing. */
   readonly actions?: readonly NounAction[];
   /** Its answers depend on the time too, so none may be kept. */
-  readonly isComputed?: boolean;
+  readonly computed?: readonly string[];
   /** GraphQL has `bookCount`, with the filters of the list. */
   readonly hasCount: boolean;
   /** GraphQL has `bookChanges` as query and subscription, and lists have their `changesCursor`. */

@@ -115,7 +115,7 @@ test('Dashboard-33: a spent quota has one banner; the button waits for the end o
   );
   ahead.aheadMs += 60_000;
   await page.clock.install();
-  // Time stands still between the steps: the page, which reads by itself too, cannot do so while the test clicks.
+  // Time stands still between the steps, so the page cannot start its own next read while the test clicks.
   await page.clock.pauseAt(Date.now() + 1_000);
   const button = page.getByRole('button', { name: 'Try again', exact: true });
   const toys = page.getByText('No toy yet');

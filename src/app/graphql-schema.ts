@@ -22,9 +22,7 @@ export function openSchema(
   const fieldLimits = new FieldLimits(limiter);
   const descriptions = options.gateway.nouns.map(({ description }) => description);
   const groups = groupsOf(descriptions);
-  const computing = descriptions
-    .filter(({ isComputed }) => isComputed)
-    .map(({ plural }) => groups.get(plural));
+  const computing = descriptions.filter(({ computed }) => computed).map(({ plural }) => groups.get(plural));
   const groupOf = (plural: string) => {
     const group = groups.get(plural);
     return group !== undefined && computing.includes(group) ? null : group;

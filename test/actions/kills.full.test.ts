@@ -32,7 +32,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     return (await gateway.query(sql, [tenant.projectId, `{"id":"${id}",%`])).map((row) => row.kind);
   };
 
-  /** Each round is some actions at once. One meets the fault at the next place, and all are sent until their outcome is known. */
+  /** Each round sends some actions at once. One of them meets the fault. Each is sent again until its outcome is known. */
   async function underFault(fault: Fault, rounds: number, begin: string): Promise<void> {
     let place = 0;
     for (let met = 0, round = 0; met < rounds; round += 1) {
@@ -80,11 +80,9 @@ describe.each(databaseKinds())('on %s', (kind) => {
     await underFault(killed, KILLS, 'K');
   }, 600_000);
 
-  const testCommits = kind === 'sqlite' ? test.skip : test;
-  testCommits(
-    `Action-13: so is each of ${LOST_COMMITS * TOGETHER} actions when an answer to COMMIT is lost`,
-    async () => {
-      await underFault(onStatement('lost', true), LOST_COMMITS, 'L');
-    },
-  );
+  // SQLite has no COMMIT whose answer can be lost.
+  if (kind === 'sqlite') return;
+  test(`Action-13: so is each of ${LOST_COMMITS * TOGETHER} actions when an answer to COMMIT is lost`, async () => {
+    await underFault(onStatement('lost', true), LOST_COMMITS, 'L');
+  });
 });

@@ -87,7 +87,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     };
     const problem = 'number is the number of another record with the same hall and start';
     expect(await refusedOf('first', SEAT_ROWS)).toEqual([`line 4: ${problem}`]);
-    // What is stored refuses as the rows before do.
+    // Stored records refuse a row as the rows before it do.
     const stored = [`line 2: ${problem}`, `line 3: ${problem}`];
     expect(await refusedOf('second', SEAT_ROWS.slice(0, 3))).toEqual(stored);
   });

@@ -117,8 +117,8 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   {
     id: 'create-toy-ignores-key',
     file: 'noun/records/noun.service.ts',
-    find: '{ caller, key: idempotencyKey, operation, input',
-    replace: '{ caller, key: record.status ? idempotencyKey : null, operation, input',
+    find: '{ caller, key: idempotencyKey, operation, input }',
+    replace: '{ caller, key: record.status ? idempotencyKey : null, operation, input }',
     breaks: 'createToy honours the key for every toy.',
     tests: ['Idempotency-1'],
   },

@@ -19,6 +19,8 @@ describe.each(databaseKinds())('on %s', (kind) => {
         const [moved] = await owner.create('bin', [{ code: 'moved', home: spare }]);
         const done = { refused: 0, deleted: 0 };
         for (const [round, id] of warehouses.slice(0, ROUNDS).entries()) {
+          // A minute allows 300 writes of each kind.
+          stores.app.clock.now += 2_000;
           const writes = [
             `createBin(input: {code: "A", home: "${id}"})`,
             `createBins(inputs: [{code: "B", home: "${id}"}, {code: "C"}])`,

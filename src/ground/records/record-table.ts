@@ -22,7 +22,7 @@ export type KeepDeleted = (manager: EntityManager, projectId: bigint, id: bigint
 /** Logs changes of any table in the change log of the project; null = it is off. */
 type Note = ((changes: readonly WrittenChange[]) => void) | null;
 
-/** What a write does before all else, in its transaction. */
+/** The first step of a write, in its transaction. */
 export interface Preparation {
   /** May run more than once. Throws if the write must not be done. */
   run(manager: EntityManager, note: Note): Promise<void>;
@@ -48,6 +48,8 @@ export interface Checks<Row> {
 /** The table of a noun. Every write changes the project's data version, and is a change of its log if that is on. */
 export class RecordTable<Row extends ProjectRow> {
   readonly changes: NounChanges<Row>;
+  /** The preparation that a write needs. Null = no write needs one. */
+  protected preparing: ((projectId: bigint, write: PlannedWrite<Row>) => Preparation | null) | null = null;
 
   constructor(
     private readonly entity: new () => Row,
@@ -115,12 +117,13 @@ export class RecordTable<Row extends ProjectRow> {
       const before = (note || expect || decide) && (await this.lock(manager, key));
       if (before) expect?.(before);
       const wanted = decide ? before && decide(before) : (changes as Partial<Row>);
-      // What was decided is known only now.
+      // The decided changes are known only now.
       if (decide && wanted) await prepared(wanted)?.run(manager, null);
       // An action may change nothing.
       if (wanted && Object.keys(wanted).length > 0)
         await manager.update(this.entity, key, wanted as QueryDeepPartialEntity<Row>);
-      const after = await manager.findOneBy(this.entity, key);
+      // A snapshot read may not see what another transaction stored before the lock.
+      const after = before ? await this.lock(manager, key) : await manager.findOneBy(this.entity, key);
       if (after) verify?.(after);
       if (after) await alongside?.(manager, after);
       if (before && after) note?.({ before, after });
@@ -158,19 +161,29 @@ export class RecordTable<Row extends ProjectRow> {
   ): Promise<Row | null> {
     return this.write(caller, true, null, async (manager, note) => {
       if (!(await insert(manager))) return null;
-      const after = await manager.findOneBy(this.entity, keyOf<Row>(caller.projectId, id));
-      if (!after) return null;
-      const created = { created: [after], nameOf: undefined };
-      await this.preparationOf(caller.projectId, created)?.run(manager, null);
+      const inserted = await manager.findOneBy(this.entity, keyOf<Row>(caller.projectId, id));
+      if (!inserted) return null;
+      const lost = await this.lostBy(manager, inserted);
+      const after = { ...inserted, ...lost };
+      if (Object.keys(lost).length > 0)
+        await manager.update(
+          this.entity,
+          keyOf<Row>(caller.projectId, id),
+          lost as QueryDeepPartialEntity<Row>,
+        );
       await alongside?.(manager, after);
       note?.({ before: null, after });
       return after;
     });
   }
 
-  /** What a write needs beside it; null = nothing. */
-  protected preparationOf(_projectId: bigint, _write: PlannedWrite<Row>): Preparation | null {
-    return null;
+  /** The values that a record, which comes back, has lost meanwhile. Throws if it cannot come back. */
+  protected async lostBy(_manager: EntityManager, _inserted: Row): Promise<Partial<Row>> {
+    return {};
+  }
+
+  private preparationOf(projectId: bigint, write: PlannedWrite<Row>): Preparation | null {
+    return this.preparing?.(projectId, write) ?? null;
   }
 
   protected get repository() {

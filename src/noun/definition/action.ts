@@ -81,6 +81,8 @@ function modelAction(model: NounModel, name: string, action: DefinedAction): Mod
     const wrong = Object.entries(stated).find(([, option]) => option)?.[0] ?? null;
     if (wrong !== null)
       refuse(`has the input ${field} with the option ${wrong}, which only a field of the noun has`);
+    if (each.kind.reference)
+      refuse(`has the input ${field}, a reference. Only a field can be one: use int64`);
     const taken = model.fields.some(
       (own) => own.kind.choices && sameType(own.name, name + capitalized(field)),
     );

@@ -33,11 +33,18 @@ export function withComputed(
     };
     const [wrong] = Object.entries(option).find(([, isStated]) => isStated) ?? [];
     if (wrong) refuse(`the computed field ${name} has the option ${wrong}, which only stored fields have.`);
+    if (kind.kind.reference)
+      refuse(`the computed field ${name} is a reference, which only stored fields can be.`);
     if (kind.kind.choices) refuse(`the computed field ${name} is a choice, which only stored fields can be.`);
     if (model.fields.some((field) => field.name === name)) refuse(`two fields have the name ${name}.`);
     const field = modelField(model.description.singular, name, kind, refuse);
     return { field, of: of as ModelComputed['of'] };
   });
   const shown = [...model.shown, ...computed.map(({ field }) => field)];
-  return { ...model, computed, shown, description: { ...model.description, isComputed: true } };
+  return {
+    ...model,
+    computed,
+    shown,
+    description: { ...model.description, computed: computed.map(({ field }) => field.name) },
+  };
 }

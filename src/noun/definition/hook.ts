@@ -9,8 +9,8 @@ type WriteChange<Row, Values> = { readonly now: string } & (
 );
 
 /**
- * Returns further fields to change, or calls `refuse`. The same conditions hold as for `run` of an action: it runs within the
- * transaction of each write, perhaps more than once, so it must be synchronous and without effects outside.
+ * Returns further fields to change, or calls `refuse`. It runs within the transaction of each write, perhaps more than once.
+ * So it must be synchronous and without effects outside, as `run` of an action. Two writes do not call it: `onDelete: 'unset'`, and the restoration of a record with the values that it had.
  */
 export type BeforeWrite<Row, Values> = (
   change: WriteChange<Row, Values>,

@@ -106,6 +106,8 @@ export function modelOf(
     refuse('every field is immutable, so no change is possible. Let one change.');
   const readable = modelled.filter(({ options }) => options.writeOnly !== true);
   if (readable.length === 0) refuse('every field is writeOnly, so an answer has nothing. Let one be read.');
+  if (words.softDelete && OF_DELETED.includes(name))
+    refuse('a deleted record has a field of this name. Choose another.');
   if (words.changes && OF_CHANGES.includes(name))
     refuse('a change has a field of this name. Choose another.');
   const { filters, ...lists } = listsOf(modelled, refuse);
@@ -154,6 +156,7 @@ const TAKEN = [
   'id',
   'createdAt',
   'createdAtMs',
+  'deletedAtMs',
   'projectId',
   'node',
   'cursor',
@@ -167,9 +170,11 @@ const TAKEN = [
 ];
 /** `BookOrder` and such are types of the noun, so no choice can have the name. */
 const TYPES = ['order', 'edge', 'connection', 'change', 'changes', 'changeConnection'];
-/** Those of every noun. */
+/** Every noun has scopes with these ends. */
 const OWN_SCOPES = ['read', 'write'];
-/** Of a change, beside the record. */
+/** A deleted record in an answer has these fields beside the record. */
+const OF_DELETED = ['deletedAt', 'restorableUntil'];
+/** A change in an answer has these fields beside the record. */
 const OF_CHANGES = ['cursor', 'kind', 'at'];
 
 export function modelField(

@@ -27,8 +27,11 @@ export function relationsOf(nouns: readonly NounDescription[]): Relation[] {
 }
 
 /** Each name of GraphQL that references give a noun is there once. */
-function requireNames({ singular, fields }: NounDescription, relations: readonly Relation[]): void {
-  const names = new Set(fields.map(({ name }) => name));
+function requireNames(
+  { singular, fields, computed = [] }: NounDescription,
+  relations: readonly Relation[],
+): void {
+  const names = new Set([...fields.map(({ name }) => name), ...computed]);
   const add = (name: string, { from, field }: Relation, option: string) => {
     if (names.has(name))
       throw new Error(

@@ -32,9 +32,9 @@ export function addActions(
       call: ServiceCall,
       info: GraphQLResolveInfo,
       text: string,
-      input: Values = {},
+      input?: Values | null,
     ) {
-      const stated = rules.parse(parsed(fields, input, (value) => value !== null));
+      const stated = rules.parse(parsed(fields, input ?? {}, (value) => value !== null));
       const wanted = { id: parseRecordId(text, singular), input: stated };
       return present(await this.service.act(call, action, wanted, answeredFields(info)));
     };

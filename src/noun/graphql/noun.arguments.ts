@@ -27,6 +27,7 @@ type Given = Readonly<Record<string, unknown>>;
 /** The arguments of a noun's lists, counts and changes, and how they are read. Call it once for a noun. */
 export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, object>) {
   const { description, startFilters, wholeFilters, rangeFilters, orders } = model;
+  const hasOrders = rangeFilters.length + orders.length > 0;
   const { singular, plural, type } = description;
   const bounds = rangeFilters.flatMap((range) => {
     const texts = boundTexts(model, range);
@@ -154,7 +155,7 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
       const list = {
         wholeValues,
         start: startAt,
-        sort: sortOf(model, wanted, problems),
+        sort: hasOrders ? sortOf(model, wanted, problems) : null,
         ids: ids ? identifiers(ids.slice(0, MAX_IDS)) : null,
         orderBy: LIST_ORDERS[isReverse ? 1 : 0],
       };

@@ -20,8 +20,8 @@ export interface NestedRecords extends Pick<ReturnType<typeof nounArguments>, 'l
 type Parent = Readonly<Record<string, string | null>>;
 
 /**
- * Both fields of each reference: the record beside its identifier, and the connection of the other noun. Whatever a page has,
- * each level of a query is one statement. D-274.
+ * Both fields of each reference: the record beside its identifier, and the connection of the other noun. For a page of any
+ * size, each level of a query is one statement. D-274.
  */
 export function relatedFields(
   relations: readonly Relation[],
@@ -91,7 +91,7 @@ function listField(
   };
 }
 
-/** Those of the list that name no record. */
+/** The arguments of the list for pages and order. */
 function argumentsOf(schema: GraphQLSchema, plural: string): GraphQLFieldConfigArgumentMap {
   const { args = [] } = schema.getQueryType()?.getFields()[plural] ?? {};
   const wanted = args.filter(({ name }) => ['first', 'after', 'orderBy'].includes(name));

@@ -53,6 +53,7 @@ export function describedReference(
     refuse(`onDelete of ${name} is allow, refuse or unset, not ${onDelete}.`);
   if (!filter && (kind.reference.list || onDelete !== 'allow'))
     refuse(`list and onDelete of the reference ${name} need filter: true, because that is their index.`);
+  if (options.writeOnly) refuse(`the reference ${name} is writeOnly, and its record would never be shown.`);
   if (onDelete === 'unset' && !options.optional)
     refuse(`onDelete: 'unset' of the reference ${name} needs optional: true.`);
   return { noun, as, list: filter && list !== false ? list : null, mustExist, onDelete };

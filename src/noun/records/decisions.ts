@@ -1,5 +1,6 @@
-import { refuseProblems } from '../../ground/kernel/errors.js';
+import { AppError, invalidRequest, refuseProblems } from '../../ground/kernel/errors.js';
 import type { RecordRules } from '../../ground/kernel/record-rules.js';
+import type { NameOf } from '../../ground/records/record-table.js';
 import type { ModelAction, NounModel } from '../definition/model.js';
 import type { NounRow } from './row.js';
 import { rulesOf } from './schemas.js';
@@ -60,5 +61,16 @@ export class Decisions {
     const unknown = stated.find(([name]) => !fields.some((field) => field.name === name));
     if (unknown) throw new Error(`${what} returned ${unknown[0]}, which is no field.`);
     return stated.length === 0 ? {} : this.rules.parseChanges(Object.fromEntries(stated));
+  }
+}
+
+/** Gives the fields of a refusal the names that the client knows. */
+export function named<T>(decide: () => T, at: number, nameOf: NameOf | undefined): T {
+  try {
+    return decide();
+  } catch (error) {
+    const problems = error instanceof AppError && nameOf ? error.errors : undefined;
+    if (!problems || !nameOf) throw error;
+    throw invalidRequest(problems.map(({ field, message }) => ({ field: nameOf(field, at), message })));
   }
 }

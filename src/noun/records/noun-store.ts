@@ -1,9 +1,10 @@
+import type { EntityManager } from 'typeorm';
 import type { Database } from '../../ground/database/database.js';
 import type { SqlPart } from '../../ground/database/sql-dialect.js';
 import type { DataVersions } from '../../ground/kernel/data-versions.js';
 import type { FieldProblem } from '../../ground/kernel/errors.js';
 import type { ChangeFeeds } from '../../ground/records/change-feed.js';
-import { type KeepDeleted, type PlannedWrite, RecordTable } from '../../ground/records/record-table.js';
+import { type KeepDeleted, RecordTable } from '../../ground/records/record-table.js';
 import type { ModelField, NounModel } from '../definition/model.js';
 import {
   indexOf,
@@ -46,7 +47,9 @@ export class NounStore extends RecordTable<NounRow> {
     keepDeleted: KeepDeleted | null,
   ) {
     super(entity, db, versions, feeds, keepDeleted);
-    this.references = new References(model, db);
+    this.references = new References(model, db, () => {
+      this.preparing = (...write) => this.references.preparationOf(...write);
+    });
     this.uniques = new Uniques(model, (where) => this.repository.findBy(where));
     this.columns = columnsOf(model);
   }
@@ -107,8 +110,8 @@ export class NounStore extends RecordTable<NounRow> {
     return this.uniques.refuseTaken(write);
   }
 
-  protected override preparationOf(projectId: bigint, write: PlannedWrite<NounRow>) {
-    return this.references.preparationOf(projectId, write);
+  protected override lostBy(manager: EntityManager, inserted: NounRow) {
+    return this.references.lostBy(manager, inserted.projectId, inserted);
   }
 
   /** One row more than the page has. D-51. Two ranges are read one after the other: the second for what the first lacks. */

@@ -78,7 +78,9 @@ function indexesOf(model: NounModel): Index[] {
   ]);
   const ordered = lists
     .filter(({ filters, by }) => filters.length > 0 || by !== null)
-    .map(({ filters, by }) => listIndex(table, fields, filters, by));
+    .map(({ filters, by }) => listIndex(table, fields, filters, by))
+    // A list of one value in the order of that field is that of the value by age.
+    .filter((index, at, all) => all.findIndex((each) => isSameIndex(each, index)) === at);
   const all = [...ordered, ...uniques.map((unique) => uniqueIndex(table, unique, ordering))];
   const names = all.map(({ name }) => name);
   const wrong =
@@ -99,6 +101,10 @@ function indexesOf(model: NounModel): Index[] {
     );
   }
   return all;
+}
+
+function isSameIndex(one: Index, other: Index): boolean {
+  return one.columns.join() === other.columns.join();
 }
 
 /** An index of a list has the shorter name. The unique field is the last column: migrations name it in their messages. */

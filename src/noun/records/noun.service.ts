@@ -18,7 +18,7 @@ import {
   type IdempotencyService,
 } from '../../tenants/idempotency/idempotency.service.js';
 import type { ModelAction, NounModel } from '../definition/model.js';
-import type { Decisions } from './decisions.js';
+import { type Decisions, named } from './decisions.js';
 import type { ListedRow, NounListRequest, NounPage } from './noun-list.js';
 import type { NounStore } from './noun-store.js';
 import type { NounRow } from './row.js';
@@ -35,7 +35,7 @@ export class NounService {
   private readonly answers: ReturnType<typeof storedAnswers>;
   /** Null = nothing changes or refuses a write. */
   private readonly hook: Decisions | null;
-  private readonly verify: ((row: NounRow) => void) | undefined;
+  private readonly verify: ((row: NounRow) => void) | undefined = undefined;
   private readonly readScope: NounScope;
   private readonly mayWrite: NounScope;
 
@@ -48,11 +48,16 @@ export class NounService {
     /** Of a noun with actions or a hook. */
     private readonly decisions: Decisions | null = null,
   ) {
-    const { description, fields, checks } = model;
-    this.verify = checks ? (row) => refuseProblems(checks(row as never)) : undefined;
+    const { description, checks } = model;
+    if (checks || model.computed.length > 0) {
+      this.verify = (row) => {
+        if (checks) refuseProblems(checks(row as never));
+        this.requireAnswer(row);
+      };
+    }
     this.readScope = `${description.plural}:read`;
     this.mayWrite = `${description.plural}:write`;
-    this.answers = storedAnswers(fields);
+    this.answers = storedAnswers(model);
     this.hook = model.beforeWrite ? decisions : null;
   }
 
@@ -109,8 +114,9 @@ export class NounService {
   create({ caller, idempotencyKey }: ServiceCall, record: Values): Promise<NounRow> {
     requireScope(caller, this.mayWrite);
     const operation = `create${this.model.description.type}`;
+    const input = idempotencyKey ? inputOf(this.model.fields, record) : [];
     return this.idempotency.once(
-      { caller, key: idempotencyKey, operation, input: inputOf(this.model.fields, record) },
+      { caller, key: idempotencyKey, operation, input },
       async (complete) => {
         const alongside: Alongside<NounRow[]> =
           complete && ((manager, [created]) => complete(manager, created as NounRow));
@@ -249,6 +255,9 @@ export class NounService {
     );
   }
 
+  /** Throws what would prevent the answer of a write, before its commit. */
+  protected requireAnswer(_row: NounRow): void {}
+
   /** Makes rows what the caller's answers have. */
   shownTo(_call: ServiceCall): Shown {
     return (row) => row;
@@ -269,20 +278,28 @@ export class NounService {
     nameOf?: NameOf,
   ): Promise<NounRow[]> {
     return withDrawnIds(this.ids, records.length, async (ids) => {
-      const created = this.rowsOf(caller.projectId, records, { ids, createdAtMs: this.now() });
+      const drawn = { ids, createdAtMs: this.now() };
+      const created = this.rowsOf(caller.projectId, records, drawn, nameOf);
+      for (const row of created) this.requireAnswer(row);
       await this.refuseTaken(() => this.store.insertAll(caller, created, alongside, nameOf));
       return created;
     });
   }
 
   private refuseTaken<T>(write: () => Promise<T>): Promise<T> {
-    return this.store.refuseTaken(write);
+    return this.model.uniques.length === 0 ? write() : this.store.refuseTaken(write);
   }
 
   /** The rows of new records, which have these ids in their order. */
-  private rowsOf(projectId: bigint, records: readonly Values[], { ids, createdAtMs }: Creation): NounRow[] {
+  private rowsOf(
+    projectId: bigint,
+    records: readonly Values[],
+    { ids, createdAtMs }: Creation,
+    nameOf?: NameOf,
+  ): NounRow[] {
+    const { hook } = this;
     return records.map((record, at) => {
-      const values = this.hook?.ofCreation(record, createdAtMs) ?? record;
+      const values = hook ? named(() => hook.ofCreation(record, createdAtMs), at, nameOf) : record;
       return { projectId, id: ids[at] as bigint, ...values, createdAtMs } as NounRow;
     });
   }

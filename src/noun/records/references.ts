@@ -43,26 +43,34 @@ export function relate(relations: readonly Relation[], related: ReadonlyMap<stri
 }
 
 /**
- * What the writes of a noun owe to the nouns that it refers to, and to those that refer to it. A write locks the record that it
+ * The rules between a noun, the nouns that it refers to, and those that refer to it. A write locks the record that it
  * refers to before any other, and so does the deletion of that record: neither misses the other. D-274.
  */
 export class References {
   private readonly required: Required[] = [];
+  /** The references with `onDelete: 'refuse'` or `'unset'`. */
+  private readonly guarded: Required[] = [];
   private readonly dependents: Dependent[] = [];
 
   constructor(
     private readonly model: NounModel,
     private readonly db: Database,
+    /** Called once a write needs them. */
+    private readonly onUse: () => void,
   ) {}
 
   require(required: Required): void {
-    if (required.field.kind.reference?.mustExist) this.required.push(required);
+    const { mustExist, onDelete } = required.field.kind.reference ?? {};
+    if (mustExist) this.onUse();
+    if (mustExist) this.required.push(required);
+    if (onDelete !== undefined && onDelete !== 'allow') this.guarded.push(required);
     // Writes that lock in the same order cannot deadlock.
     this.required.sort((a, b) => (a.to.table < b.to.table ? -1 : 1));
   }
 
   depend(dependent: Dependent): void {
     const { onDelete = 'allow' } = dependent.field.kind.reference ?? {};
+    if (onDelete !== 'allow') this.onUse();
     if (onDelete === 'refuse') this.dependents.unshift(dependent);
     if (onDelete === 'unset') this.dependents.push(dependent);
   }
@@ -105,6 +113,32 @@ export class References {
       }
     }
     return problems;
+  }
+
+  /**
+   * The values that a restored record loses: the other records were deleted since. Throws `AppError conflict` if it cannot be
+   * without one.
+   */
+  async lostBy(manager: EntityManager, projectId: bigint, row: NounRow): Promise<Partial<NounRow>> {
+    const lost: Record<string, null> = {};
+    for (const { field, to } of this.guarded) {
+      const id = row[field.name] as bigint | null;
+      if (id === null) continue;
+      const found = await manager.query(
+        `SELECT id FROM ${to.table} WHERE project_id = ? AND id = ? ${this.db.dialect.shareLock}`,
+        [projectId, id],
+      );
+      // A tree: the record may refer to itself.
+      if (found.length > 0) continue;
+      if (field.kind.reference?.onDelete === 'unset') {
+        lost[field.name] = null;
+        continue;
+      }
+      const [own, other] = [this.model.description.singular, to.description.singular];
+      const advice = `${field.name} refers to the ${other} ${id}, which was deleted. Restore that ${other} first.`;
+      throw new AppError('conflict', `The ${own} cannot be restored: ${advice}`);
+    }
+    return lost as Partial<NounRow>;
   }
 
   private beforeDeletion(projectId: bigint, id: bigint): Preparation | null {

@@ -8,7 +8,7 @@ import type { NounRow } from './row.js';
 type Expect = (before: NounRow) => void;
 
 /**
- * The service of a noun whose answers are not its rows: each answer computes fields from the record and the time, and lacks
+ * The service of a noun whose answers differ from its rows. Each answer computes fields from the record and the time. It lacks
  * the fields that the key may not read.
  */
 export class ShownService extends NounService {
@@ -102,31 +102,42 @@ export class ShownService extends NounService {
     return expect && ((before) => expect(shown(before)));
   }
 
+  /** A computed field may throw. */
+  protected override requireAnswer(row: NounRow): void {
+    this.computedOf(row);
+  }
+
   override shownTo({ caller }: ServiceCall): Shown {
-    const { computed, fields, description } = this.model;
+    const { fields, description } = this.model;
     const hidden = fields.flatMap(({ name, options: { readScope } }) =>
       readScope === undefined || caller.scopes.has(`${description.plural}:${readScope}`)
         ? []
         : [[name, null]],
     );
     const masked = Object.fromEntries(hidden);
-    return (row) => {
-      if (computed.length === 0) return { ...row, ...masked };
-      const record = Object.freeze(recordOf(this.model, row));
-      const at = { now: new Date(this.now()).toISOString() };
-      const values = computed.map(({ field, of }) => {
-        const value = of(record, at);
-        // As in a list: the digits of a 64-bit integer are text.
-        return [field.name, typeof row.id === 'string' && typeof value === 'bigint' ? String(value) : value];
-      });
-      return { ...row, ...Object.fromEntries(values), ...masked };
-    };
+    return (row) => ({ ...row, ...this.computedOf(row), ...masked });
+  }
+
+  private computedOf(row: NounRow | ListedRow): object {
+    const { computed } = this.model;
+    if (computed.length === 0) return {};
+    const record = Object.freeze(recordOf(this.model, row));
+    const at = { now: new Date(this.now()).toISOString() };
+    const values = computed.map(({ field, of }) => {
+      const value = of(record, at);
+      // As in a list: the digits of a 64-bit integer are text.
+      return [field.name, typeof row.id === 'string' && typeof value === 'bigint' ? String(value) : value];
+    });
+    return Object.fromEntries(values);
   }
 }
 
 /** The record of a row. The values of a list are texts of the database. */
 function recordOf({ fields }: NounModel, row: NounRow | ListedRow): object {
-  if (typeof row.id === 'bigint') return { ...row };
+  if (typeof row.id === 'bigint') {
+    const { projectId: _, ...record } = row as NounRow;
+    return record;
+  }
   const listed = row as ListedRow;
   const values = fields.map(({ name, kind }) => {
     const value = listed[name] ?? null;

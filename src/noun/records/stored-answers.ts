@@ -1,5 +1,5 @@
 import { type Codec, objectCodec } from '../../tenants/idempotency/idempotency.service.js';
-import type { ModelField } from '../definition/model.js';
+import type { ModelField, NounModel } from '../definition/model.js';
 import type { NounRow } from './row.js';
 
 /** The record after an action, with the fields that the action changed. */
@@ -9,9 +9,13 @@ interface Acted {
 }
 
 /** The answers of a noun's writes, as a repeated Idempotency-Key finds them. */
-export function storedAnswers(fields: readonly ModelField[]) {
+export function storedAnswers({ fields, computed }: Pick<NounModel, 'fields' | 'computed'>) {
+  // A computed field may follow from a value that no answer has.
+  const hidden = computed.length > 0 ? [] : fields.filter(({ options }) => options.writeOnly);
+  const absent = Object.fromEntries(hidden.map(({ name }) => [name, null]));
   const int64 = fields.filter(({ kind }) => kind.scalar === 'ID').map(({ name }) => name);
-  const ofRecord = objectCodec<NounRow>('projectId', 'id', ...int64);
+  const whole = objectCodec<NounRow>('projectId', 'id', ...int64);
+  const ofRecord: Codec<NounRow> = { ...whole, write: (row) => whole.write({ ...row, ...absent }) };
   const ofAction: Codec<Acted> = {
     write: ({ row, changed }) => JSON.stringify([ofRecord.write(row), changed]),
     read: async (json) => {

@@ -32,7 +32,7 @@ export function nounRoutes(
   service: NounService,
   { hasOne, hasLocation }: RecordReads,
 ): AddRoutes {
-  const { singular, plural, hasChanges, isComputed, type } = model.description;
+  const { singular, plural, hasChanges, computed, type } = model.description;
   const schemas = schemasOf(model);
   const rules = rulesOf(model);
   const present = presenter(model);
@@ -48,7 +48,7 @@ export function nounRoutes(
       path,
       {
         schema: { response: { 200: schemas.records } },
-        config: { operationId: `list${model.page}`, ...(!isComputed && { dataOf: plural }) },
+        config: { operationId: `list${model.page}`, ...(!computed && { dataOf: plural }) },
       },
       async (request, reply) => {
         const { pageSize, list, query, problems } = listQuery(request.query, PAGE_SIZE.default);
@@ -143,6 +143,7 @@ interface ReadQuery {
 /** Reads the query parameters but for the cursor. Unknown ones are ignored. */
 function queryReader(model: NounModel, { properties }: ObjectSchema) {
   const { wholeFilters, rangeFilters, orders } = model;
+  const hasOrders = rangeFilters.length + orders.length > 0;
   const { cursor: _, ...read } = properties;
   const whole = wholeFilters.map(({ argument, field }) => ({ name: argument, kind: field.kind }));
   const bounds = rangeFilters.flatMap(({ field: { kind }, from, before }) => [
@@ -169,7 +170,7 @@ function queryReader(model: NounModel, { properties }: ObjectSchema) {
     return {
       pageSize,
       list: {
-        ...{ wholeValues, start: null, sort: sortOf(model, wanted, problems), ids: null },
+        ...{ wholeValues, start: null, sort: hasOrders ? sortOf(model, wanted, problems) : null, ids: null },
         orderBy: order?.isDescending ? 'NEWEST' : 'OLDEST',
       },
       query: `limit=${pageSize}${stated.join('')}`,

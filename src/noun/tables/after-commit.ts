@@ -52,7 +52,8 @@ export class AfterCommit implements Capability {
 
   /** Throws the last failure of the hook, once every project had its turn. */
   async work(): Promise<void> {
-    const isOver = within(PASS_MS);
+    const endMs = this.log.now() + PASS_MS;
+    const isOver = () => this.log.now() > endMs;
     let failure: unknown = null;
     for (const projectId of await this.waiting()) {
       if (isOver()) break;
@@ -169,12 +170,6 @@ export class AfterCommit implements Capability {
   private get rows() {
     return this.db.repository(this.entity);
   }
-}
-
-/** Whether so much time has passed since. */
-function within(ms: number): () => boolean {
-  const endMs = performance.now() + ms;
-  return () => performance.now() > endMs;
 }
 
 const nameOf = ({ table }: NounModel) => `committed_${table}`;

@@ -48,7 +48,7 @@ export class TrashService {
         );
         return restored ?? this.refuseUnknown(id);
       },
-      storedAnswers(this.model.fields).ofRecord,
+      storedAnswers(this.model).ofRecord,
     );
     return this.service.shownTo(call)(row);
   }

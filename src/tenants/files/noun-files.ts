@@ -17,7 +17,7 @@ export interface NounFiles {
    * may repeat values of the database, or of a record before it.
    */
   conflicts?(projectId: bigint, records: readonly object[]): Promise<FieldProblem[][]>;
-  /** What happens first in the transaction that inserts the records. It throws for a conflict that is new. */
+  /** The first step of the transaction that inserts the records. It throws for a conflict that is new. */
   preparationOf?(projectId: bigint, records: readonly object[]): Preparation | null;
 }
 

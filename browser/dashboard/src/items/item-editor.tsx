@@ -42,7 +42,7 @@ export function ItemEditor({ noun, item, onSaved, onClose }: Props) {
   const { scopes } = useSession().apiKey;
   const isHidden = ({ isWriteOnly, readScope }: NounField) =>
     isWriteOnly || (readScope !== undefined && !scopes.includes(scopeOf(noun, readScope)));
-  /** What the key cannot read stays as it is unless it is filled in. */
+  /** A value that the key cannot read stays as it is, unless another one is filled in. */
   const wrongIn = (field: NounField) =>
     item && isHidden(field) && textOf(field.name) === '' ? null : problemOf(field, textOf(field.name));
   const hasFieldProblem = fields.some(({ name }) => fieldProblem(error, name) !== null);

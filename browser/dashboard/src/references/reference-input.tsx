@@ -39,10 +39,13 @@ export function ReferenceInput({ other, text, placeholder, onChange, ...describe
     // The name of a chosen record is shown at once.
     skip: !isOpen && !isIdentifier,
   });
-  const found = data?.found.nodes ?? [];
+  const nodes = data?.found.nodes ?? [];
+  // Those of another text cannot be chosen.
+  const isSettled = asked === text.trim();
+  const found = isSettled ? nodes : [];
   const options = isOpen ? found : [];
   const head = headOf(other);
-  const chosen = found.find(({ id }) => id === text.trim());
+  const chosen = nodes.find(({ id }) => id === text.trim());
   const choose = (item: Item) => {
     onChange(item.id);
     setOpen(false);
@@ -107,7 +110,7 @@ export function ReferenceInput({ other, text, placeholder, onChange, ...describe
           </div>
         ))}
         {found.length === 0 && (
-          <p className="muted">{loading ? 'Searching…' : `No ${other.singular} is found.`}</p>
+          <p className="muted">{loading || !isSettled ? 'Searching…' : `No ${other.singular} is found.`}</p>
         )}
       </div>
     </div>

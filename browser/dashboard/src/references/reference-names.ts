@@ -42,11 +42,12 @@ export function searchOf(noun: NounDescription): string | null {
   return found?.argument ?? null;
 }
 
+/** No argument of a list begins as the variables do. */
 function referencesOf(noun: NounDescription) {
   return noun.fields.flatMap((field) => {
     const other = field.reference?.to;
     return other && field.reference
-      ? [{ as: field.reference.as, other, variable: `${field.reference.as}Name` }]
+      ? [{ as: field.reference.as, other, variable: `_${field.reference.as}` }]
       : [];
   });
 }

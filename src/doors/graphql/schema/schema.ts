@@ -81,7 +81,7 @@ function nameNoun(schema: GraphQLSchema, { description, resolvers, group }: Noun
       field.extensions = {
         ...field.extensions,
         noun: description.plural,
-        isComputed: description.isComputed === true,
+        isComputed: description.computed !== undefined,
         group,
       };
   }
