@@ -16,7 +16,6 @@ const LONGEST = [
   'test/cli/domains.cli.full.test.ts',
   'test/resilience/attacks/connections/unread-answers.timed.test.ts',
   'test/clients/generated-types.full.test.ts',
-  'test/resilience/attacks/streams.timed.test.ts',
   'test/resilience/attacks/quotas.full.test.ts',
   'test/resilience/dependencies/mysql-wire.timed.test.ts',
   'test/rate-limit/limits.processes.full.test.ts',
