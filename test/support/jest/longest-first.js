@@ -2,7 +2,7 @@ import TestSequencer from '@jest/test-sequencer';
 
 /** Files that take long although they are short: without known times Jest starts the largest files first. */
 const LONGEST = [
-  'test/domains/lifecycle/domains.lifecycle.test.ts',
+  'test/domains/lifecycle/domains.lifecycle.full.test.ts',
   'test/clients/refusals.full.test.ts',
   'test/changes/proof.full.test.ts',
   'test/cli/import.full.test.ts',
