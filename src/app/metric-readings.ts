@@ -33,6 +33,11 @@ export function readingsOf(
     ],
     ['db_client_connection_max', 'DATABASE_POOL_SIZE.', () => db.poolLoad?.max ?? null],
     [
+      `${own}repeated_writes_total`,
+      'Writes that ran again because another writer had the lock or committed first.',
+      () => db.repeatedWrites,
+    ],
+    [
       `${own}clock_difference_seconds`,
       'How far the clock of this process is ahead of MySQL; negative = behind.',
       () => (config.database.kind === 'sqlite' ? null : clockAhead().catch(() => null)),

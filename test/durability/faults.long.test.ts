@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type DatabaseKind, databaseKinds } from '../support/databases.js';
-import { fullDisk, killed, locked, onStatement, wrongClock } from '../support/durability/faults.js';
+import { conflict, fullDisk, killed, locked, onStatement, wrongClock } from '../support/durability/faults.js';
 import { FaultyGateway } from '../support/durability/faulty-gateway.js';
 import { type Circumstances, type Fault, sweep } from '../support/durability/sweep.js';
 import { COMMAND_WRITES, MANAGEMENT_WRITES, TOY_WRITES, type Write } from '../support/durability/writes.js';
@@ -11,6 +11,13 @@ const FULL: Circumstances = { isLogged: true, hasKey: true };
 const MIXED: readonly Circumstances[] = [
   { isLogged: true, hasKey: false },
   { isLogged: false, hasKey: true },
+];
+
+/** What a cluster answers to a COMMIT that lost to another node's. */
+const CONFLICTS: readonly (readonly [name: string, code: number, message?: string])[] = [
+  ['1213', 1_213],
+  ['3101', 3_101],
+  ['1180', 1_180, 'Got error 149 - innermost secret'],
 ];
 
 const nameOf = ({ isLogged, hasKey }: Circumstances) =>
@@ -72,6 +79,10 @@ for (const kind of databaseKinds()) {
       lateCommit,
       COMMAND_WRITES,
     );
+    for (const [name, code, message] of CONFLICTS) {
+      const title = `Durable-19: a write that lost to another node at COMMIT (${name}) runs again, and is done once`;
+      underFault(title, kind, conflict(code, message), COMMAND_WRITES);
+    }
     underFault('Durable-5: a full server loses and does nothing', kind, full, COMMAND_WRITES);
   }
   underFault('Durable-7: a write that a lock refused is never done', kind, locked(), COMMAND_WRITES);

@@ -4,7 +4,15 @@ import type { DatabaseTarget } from '../config/config.js';
 import { AppError, MAY_BE_STORED } from '../kernel/errors.js';
 
 const DUPLICATE = new Set(['ER_DUP_ENTRY', 'SQLITE_CONSTRAINT_PRIMARYKEY', 'SQLITE_CONSTRAINT_UNIQUE']);
-const LOCKED = new Set(['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'SQLITE_BUSY']);
+const LOCKED = new Set([
+  'ER_LOCK_DEADLOCK',
+  'ER_LOCK_WAIT_TIMEOUT',
+  // Group Replication: a transaction of another member was certified first.
+  'ER_TRANSACTION_ROLLBACK_DURING_COMMIT',
+  'SQLITE_BUSY',
+]);
+/** `ER_ERROR_DURING_COMMIT` of Group Replication, in the server's language: the other member's change took the row. */
+const LOST_ROW = /\b149\b/;
 const UNWRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
 
 /** Classes of SQLSTATE: the statement, its values or a trigger is wrong. All others are a state of the server. */
@@ -88,9 +96,13 @@ export function outcomeUnknown(cause: unknown): Error {
   });
 }
 
-/** Another writer had the lock. The statement or transaction was rolled back and can be retried. */
+/**
+ * Another writer had the lock, or another node of the cluster committed first. The statement or transaction was rolled back
+ * and can be retried.
+ */
 export function isLocked(error: unknown): boolean {
   const code = codeOf(error);
+  if (code === 'ER_ERROR_DURING_COMMIT') return LOST_ROW.test(messageOf(error));
   return LOCKED.has(code) || code.startsWith('SQLITE_BUSY_');
 }
 

@@ -47,6 +47,8 @@ export class Database {
   /** The answer of `isReady`, for as long as it is fresh. */
   private readiness: Promise<boolean> | null = null;
   private wasReady = false;
+  /** How often a write ran again, because another writer had the lock or had committed first. */
+  repeatedWrites = 0;
   private readonly durability = new Durability(() => this.probe(), this.isSqlite);
 
   private constructor(
@@ -155,11 +157,25 @@ export class Database {
         if (!isLocked(error)) throw error;
       }
     }
-    const again = () => writeBefore(deadline, work, mayWrite);
+    const again = () => this.writeBefore(deadline, work, mayWrite);
     if (!this.isSqlite) return again();
     const done = await this.lockedWrites.runWithin(LOCK_PATIENCE_MS, null, again);
     if (done === null) throw noConnection(LOCK_PATIENCE_MS);
     return done.result;
+  }
+
+  /** Retries `work` until no other writer has the lock. Rejects when a writer still has it at the deadline. */
+  private async writeBefore<T>(deadline: number, work: () => Promise<T>, mayWrite: MayWrite): Promise<T> {
+    for (let delayMs = 2; ; delayMs = Math.min(delayMs * 2, 100)) {
+      await sleep(delayMs * (0.5 + Math.random()));
+      requireWaiting(mayWrite);
+      this.repeatedWrites += 1;
+      try {
+        return await work();
+      } catch (error) {
+        if (!isLocked(error) || performance.now() + delayMs > deadline) throw error;
+      }
+    }
   }
 
   /** As `write`, for statements without a transaction: they share a connection, for which they may have waited. */
@@ -278,18 +294,5 @@ export class Database {
 
   async close(): Promise<void> {
     if (this.source.isInitialized) await this.source.destroy();
-  }
-}
-
-/** Retries `work` until no other writer has the lock. Rejects when a writer still has it at the deadline. */
-async function writeBefore<T>(deadline: number, work: () => Promise<T>, mayWrite: MayWrite): Promise<T> {
-  for (let delayMs = 2; ; delayMs = Math.min(delayMs * 2, 100)) {
-    await sleep(delayMs * (0.5 + Math.random()));
-    requireWaiting(mayWrite);
-    try {
-      return await work();
-    } catch (error) {
-      if (!isLocked(error) || performance.now() + delayMs > deadline) throw error;
-    }
   }
 }

@@ -22,6 +22,13 @@ export const onStatement = (fault: StatementFault, isForCommits = false): Fault 
   },
 });
 
+/** MySQL: a COMMIT is rolled back with the error, because another node committed first. */
+export const conflict = (code: number, message?: string): Fault => ({
+  ...onStatement(message === undefined ? { code } : { code, message }, true),
+  isNeverDone: true,
+  isRepeated: true,
+});
+
 /** SQLite: the disk is full at one of the pages that its log of writes gets, from the first on. */
 export const fullDisk: Fault = {
   isNeverDone: true,

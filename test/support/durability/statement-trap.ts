@@ -6,7 +6,7 @@ import { isStatement, mysqlError } from '../servers/mysql-distortions.js';
 const LATE_MS = 2_600;
 /** Within the time of a statement, and long enough for a write of another client. */
 const SLOW_MS = 250;
-const ER_RECORD_FILE_FULL = 1_114;
+const FULL: Refusal = { code: 1_114 };
 
 /**
  * The fault of a statement.
@@ -14,8 +14,14 @@ const ER_RECORD_FILE_FULL = 1_114;
  * `late`: it is executed, and its answer arrives after the gateway has given up.
  * `slow`: its answer arrives later, but in time.
  * `full`: the server refuses it, because its disk is full.
+ * A refusal: the server answers with the error, and does not execute it.
  */
-export type StatementFault = 'lost' | 'late' | 'slow' | 'full';
+export type StatementFault = 'lost' | 'late' | 'slow' | 'full' | Refusal;
+
+interface Refusal {
+  code: number;
+  message?: string;
+}
 
 /** Catches one statement to MySQL, the `at`-th from `set` on; or the `at`-th COMMIT. */
 export class StatementTrap {
@@ -48,8 +54,9 @@ export class StatementTrap {
       this.left -= 1;
       if (this.left === 0) {
         this.hasCaught = true;
-        if (this.fault === 'full') {
-          ends.client.write(mysqlError(ER_RECORD_FILE_FULL));
+        const refusal = this.fault === 'full' ? FULL : this.fault;
+        if (typeof refusal === 'object') {
+          ends.client.write(mysqlError(refusal.code, refusal.message));
           return;
         }
         this.caught.set(ends, this.fault);

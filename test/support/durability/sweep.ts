@@ -7,6 +7,8 @@ import { type Attempt, type Outcome, TOY_WRITES, type Write } from './writes.js'
 export interface Fault {
   /** Whether a write that the fault has stopped is never done, also not later. */
   readonly isNeverDone: boolean;
+  /** The gateway runs the write again by itself, so that clients notice nothing. */
+  readonly isRepeated?: boolean;
   /** The fault waits at this place, from 1 on. */
   arm(gateway: FaultyGateway, place: number): Promise<void>;
   /** Ends the fault, and resolves once the gateway serves again. Returns whether something met it. */
@@ -94,6 +96,8 @@ async function judged(
   hasKey: boolean,
   findings: string[],
 ): Promise<Omit<Trial, 'isOwn'>> {
+  if (fault.isRepeated && outcome.kind !== 'done')
+    findings.push(`${what}: ${outcome.kind} ${outcome.reason}, and was not repeated`);
   let last = outcome;
   if (last.kind === 'unknown') await pause(SETTLING_MS);
   const first = await attempt.stored();

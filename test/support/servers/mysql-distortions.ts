@@ -63,8 +63,8 @@ export function refusal(code: number): Distortion {
 }
 
 /** The server's first packet of an answer: an error. */
-export function mysqlError(code: number): Buffer {
-  return packet(1, Buffer.from([0xff, code & 0xff, code >> 8, ...Buffer.from('#HY000innermost secret')]));
+export function mysqlError(code: number, message = 'innermost secret'): Buffer {
+  return packet(1, Buffer.from([0xff, code & 0xff, code >> 8, ...Buffer.from(`#HY000${message}`)]));
 }
 
 /** The first COMMITs that store toys are done. Then the connection is cut, or the answer comes late. */
@@ -85,11 +85,11 @@ export function unansweredCommits(count: number, lateMs: number | null): Distort
 }
 
 /** The first COMMITs that store toys are refused with the error, and not done. */
-export function refusedCommits(count: number, code: number): Distortion {
+export function refusedCommits(count: number, code: number, message?: string): Distortion {
   const isCounted = commitsOfToys(count);
   return {
     ofRequest(bytes, ends) {
-      if (isCounted(bytes, ends)) ends.client.write(mysqlError(code));
+      if (isCounted(bytes, ends)) ends.client.write(mysqlError(code, message));
       else ends.server.write(bytes);
     },
   };
