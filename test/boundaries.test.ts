@@ -288,6 +288,7 @@ const MAY_IMPORT_ALL = [
   'cli/types',
   'testing',
   'testing/suites',
+  'testing/suites/options',
   'petstore',
   'main',
   'index',

@@ -25,3 +25,11 @@ export function literal({ fields }: Fields, input: Values): string {
   );
   return `{${members.join(', ')}}`;
 }
+
+/** Without undefined values, and with each bigint as text of its digits. */
+export function plain(values: Values): Values {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value]),
+  );
+}

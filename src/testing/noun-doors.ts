@@ -1,6 +1,7 @@
-import { readableFieldsOf } from '../noun-words.js';
+import type { NounModel } from '../noun/definition/model.js';
 import { graphql, rest } from './http-client.js';
 import { restBody, type Values } from './inputs.js';
+import type { TestedAction } from './tested-actions.js';
 import type { TestedNoun } from './tested-noun.js';
 
 /** The answer of a door, in terms that both doors share. */
@@ -8,8 +9,8 @@ export type Outcome<Value = unknown> =
   | { ok: true; value: Value }
   | { ok: false; code: string; status: number; fields: string[]; retryAfter: boolean };
 
-/** `id` and the fields of the description; 64-bit integers are text of their digits, an absent field is null. */
-type SharedRecord = { id: string } & Record<string, unknown>;
+/** `id` and the fields of answers; 64-bit integers are text of their digits, an absent field is null. */
+export type SharedRecord = { id: string } & Record<string, unknown>;
 
 export interface SharedPage {
   records: SharedRecord[];
@@ -23,6 +24,10 @@ export interface ListQuery {
   choice?: string;
   cursor?: string;
   isNewestFirst?: boolean;
+  /** By a field. */
+  order?: NounModel['orders'][number];
+  /** Of ranges, by argument, such as `dueAtFrom`. */
+  bounds?: Values;
 }
 
 /** The requests of a client at either door. A token of null sends no key. */
@@ -30,6 +35,12 @@ export interface Door {
   create(token: string | null, input: Values, idempotencyKey?: string): Promise<Outcome<SharedRecord>>;
   get(token: string | null, id: string): Promise<Outcome<SharedRecord>>;
   list(token: string | null, query: ListQuery): Promise<Outcome<SharedPage>>;
+  /** The key must have the scope to read, too. */
+  act(
+    token: string | null,
+    action: TestedAction,
+    request: { id: string; input: Values; idempotencyKey?: string },
+  ): Promise<Outcome<SharedRecord>>;
 }
 
 export type Doors = Readonly<Record<'rest' | 'graphql', Door>>;
@@ -49,7 +60,7 @@ export function accepted<Value>(outcome: Outcome<Value>): Value {
 
 function restDoor(noun: TestedNoun, url: () => string): Door {
   const { path } = noun.names;
-  const fields = readableFieldsOf(noun.description);
+  const fields = noun.shownFields;
   const shared = (body: Record<string, unknown>): SharedRecord => {
     const values = fields.map(({ name, kind }) => {
       const value = body[name] ?? null;
@@ -72,17 +83,25 @@ function restDoor(noun: TestedNoun, url: () => string): Door {
       return outcome(await rest(url(), path, init), shared);
     },
     get: async (token, id) => outcome(await rest(url(), `${path}/${id}`, { token }), shared),
-    list: async (token, { size, choice, cursor }) => {
+    list: async (token, { size, choice, cursor, order, bounds = {} }) => {
       const query = new URLSearchParams();
       if (size !== undefined) query.set('limit', String(size));
       if (choice !== undefined && noun.filter) query.set(noun.filter.field, choice);
       if (cursor !== undefined) query.set('cursor', cursor);
+      if (order) query.set('sort', order.parameter);
+      for (const [name, value] of Object.entries(bounds)) query.set(name, String(value));
       const answer = await rest(url(), `${path}?${query}`, { token });
       const next = nextOf(answer.headers);
       return outcome(answer, (records: Record<string, unknown>[]) => ({
         records: records.map(shared),
         next: next === null ? null : new URLSearchParams(next).get('cursor'),
       }));
+    },
+    act: async (token, action, { id, input, idempotencyKey }) => {
+      const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+      const body = action.inputType === null ? {} : { body: restBody(action, input) };
+      const init = { method: 'POST', token, headers, ...body };
+      return outcome(await rest(url(), `${path}/${id}/${action.name}`, init), shared);
     },
   };
 }
@@ -94,7 +113,7 @@ export function nextOf(headers: Headers): string | null {
 }
 
 /** The names of page size and cursor differ between the doors; problems have those of REST here. */
-const FIELD_OF_GRAPHQL: Record<string, string> = { first: 'limit', after: 'cursor' };
+const FIELD_OF_GRAPHQL: Record<string, string> = { first: 'limit', after: 'cursor', orderBy: 'sort' };
 
 interface Connection {
   nodes: SharedRecord[];
@@ -132,14 +151,15 @@ function graphqlDoor({ names, filter, hasGet }: TestedNoun, url: () => string): 
       if (record) return { ok: true, value: record };
       return { ok: false, code: 'not_found', status: 404, fields: [], retryAfter: false };
     },
-    list: async (token, { size, choice, cursor, isNewestFirst = false }) => {
+    list: async (token, { size, choice, cursor, isNewestFirst = false, order: sort, bounds = {} }) => {
       const [declared, given] = filter
         ? [`, $choice: ${filter.type}`, `, ${filter.field}: $choice`]
         : ['', ''];
+      const range = Object.entries(bounds).map(([name, value]) => `, ${name}: ${JSON.stringify(value)}`);
       const query = `query($first: Int, $after: String, $orderBy: ${order}${declared}) {
-        it: ${list}(first: $first, after: $after, orderBy: $orderBy${given}) {
+        it: ${list}(first: $first, after: $after, orderBy: $orderBy${given}${range.join('')}) {
           nodes { ${fields} } pageInfo { hasNextPage endCursor } } }`;
-      const orderBy = isNewestFirst ? 'NEWEST' : 'OLDEST';
+      const orderBy = sort?.name ?? (isNewestFirst ? 'NEWEST' : 'OLDEST');
       const variables = { first: size, after: cursor, choice, orderBy };
       const answer = await graphql(url(), query, { token, variables });
       return outcome(
@@ -149,6 +169,13 @@ function graphqlDoor({ names, filter, hasGet }: TestedNoun, url: () => string): 
           next: pageInfo.hasNextPage ? pageInfo.endCursor : null,
         }),
       );
+    },
+    act: async (token, { operation, inputType }, { id, input, idempotencyKey }) => {
+      const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+      const [declared, given] = inputType === null ? ['', ''] : [`, $input: ${inputType}`, ', input: $input'];
+      const query = `mutation($id: ID!${declared}) { it: ${operation}(id: $id${given}) { ${fields} } }`;
+      const answer = await graphql(url(), query, { token, variables: { id, input }, headers });
+      return outcome<SharedRecord>(answer, ({ it }) => it);
     },
   };
 }

@@ -1,6 +1,8 @@
 import { type Gateway, loadGateway } from '../app/gateway.js';
 import { databaseOfTests, requireEmpty, type TestDatabase } from './databases.js';
+import { withExisting } from './existing-records.js';
 import { doorsOf } from './noun-doors.js';
+import type { NounFacts } from './noun-facts.js';
 import { nodeRunner, type Runner, testsOf } from './runner.js';
 import { bulkCosts } from './suites/bulk-costs.js';
 import { bulkCreation } from './suites/bulk-creation.js';
@@ -9,13 +11,19 @@ import { deletion } from './suites/deletion.js';
 import { etags } from './suites/etags.js';
 import { idempotency } from './suites/idempotency.js';
 import { lists } from './suites/lists.js';
+import { actions } from './suites/options/actions.js';
+import { orders } from './suites/options/orders.js';
+import { references } from './suites/options/references.js';
+import { restoration } from './suites/options/restoration.js';
+import { shownFields } from './suites/options/shown-fields.js';
+import { uniques } from './suites/options/uniques.js';
 import { paging } from './suites/paging.js';
 import { parity } from './suites/parity.js';
 import { quotas } from './suites/quotas.js';
 import { recordWrites } from './suites/record-writes.js';
 import { tenancy } from './suites/tenancy.js';
 import { startTestedApp, type TestApp } from './tested-app.js';
-import { type NounFacts, testedNoun } from './tested-noun.js';
+import { testedNoun } from './tested-noun.js';
 
 const SUITES = {
   bulkCosts,
@@ -30,6 +38,13 @@ const SUITES = {
   quotas,
   recordWrites,
   tenancy,
+  // Of options that a noun may have.
+  actions,
+  orders,
+  references,
+  restoration,
+  shownFields,
+  uniques,
 };
 /** Each test has a new project, and stores smaller numbers in it as it likes. */
 const FIRST_FRESH = 1_000;
@@ -69,6 +84,7 @@ export function nounSuites(
         await empty.remove();
         throw error;
       });
+      running = await withExisting(running, gateway, facts.existing);
     });
     runner.afterAll(() => running?.stop());
     for (const [subject, suite] of Object.entries(SUITES)) runner.describe(subject, () => suite(parts));

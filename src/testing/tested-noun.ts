@@ -1,35 +1,25 @@
 import type { Gateway } from '../app/gateway.js';
 import { INT64_MAX, INT64_MIN } from '../ground/kernel/int64.js';
 import type { DefinedNoun } from '../noun/define-noun.js';
+import { describedField } from '../noun/definition/model.js';
 import { capitalized, readableFieldsOf } from '../noun-words.js';
-import type { NounDescription } from '../nouns.js';
-import { literal, type Values } from './inputs.js';
-import { type Invalid, invalidInputs } from './invalid-inputs.js';
+import type { NounDescription, NounField } from '../nouns.js';
+import { literal, plain, type Values } from './inputs.js';
+import { invalidInputs } from './invalid-inputs.js';
+import type { NounFacts } from './noun-facts.js';
+import { type TestedAction, testedActions } from './tested-actions.js';
 
-/** The facts about a noun that its test file states. All else follows from its definition. */
-export interface NounFacts {
-  /** Its name, such as `shipment`. */
-  readonly noun: string;
-  /**
-   * Valid input number `n`, from 0 to 10,000, of at most 300 characters. The values of unique fields differ between two
-   * numbers. A 64-bit integer is a bigint, or text of its digits.
-   */
-  input(n: number): Values;
-  /** Valid changes number `n`: they differ from every input, and from the changes of another number. */
-  change(n: number): Values;
-  /** By default those that follow from the kinds of the fields. */
-  readonly invalid?: readonly Invalid[];
-  /** A required field that accepts every text up to its length, also a repeated one. By default the first without a pattern. */
-  readonly text?: string | null;
-  /** A field that accepts these integers; by default the bounds of the first one. */
-  readonly int64?: { readonly field: string; readonly digits: readonly string[] } | null;
-  /** A choice that is a filter, and two of its values that every input and change can have. */
-  readonly filter?: { readonly field: string; readonly values: readonly [string, string] } | null;
-}
+type Stated = Pick<NounFacts, 'input' | 'change' | 'invalid' | 'int64'>;
 
-export interface TestedNoun extends Required<Omit<NounFacts, 'noun' | 'text' | 'filter'>> {
+export interface TestedNoun extends Required<Stated> {
   readonly description: NounDescription;
   readonly fields: NounDescription['fields'];
+  /** The fields of a record in answers, also the computed ones. */
+  readonly shownFields: readonly NounField[];
+  readonly computed: readonly string[];
+  readonly actions: readonly TestedAction[];
+  /** How it is ordered, and which values are unique. */
+  readonly model: Pick<Model, 'fields' | 'orders' | 'rangeFilters' | 'uniques'>;
   readonly names: NounNames;
   /** A field of text with the most characters that it has; null = there is none, here and below. */
   readonly text: { readonly name: string; readonly maxLength: number } | null;
@@ -71,6 +61,8 @@ interface NounNames {
   readonly list: string;
   readonly create: string;
   readonly createAll: string;
+  readonly deleted: string;
+  readonly restore: string;
   readonly update: string;
   readonly remove: string;
   /** Types of GraphQL. */
@@ -81,7 +73,7 @@ interface NounNames {
   readonly writeScope: `${string}:write`;
   /** Of the scope `toys:read` in GraphQL, such as `TOYS_READ`. */
   readonly readScopeName: string;
-  /** `id` and the fields of the description, as a selection. */
+  /** `id` and the fields of answers, as a selection. */
   readonly fields: string;
   /** The table with its rows. */
   readonly table: string;
@@ -98,6 +90,8 @@ export function testedNoun({ name, nouns }: Gateway, facts: NounFacts): TestedNo
   }
   const { model, get } = found as DefinedNoun;
   const { description } = model;
+  if (facts.existing?.[facts.noun])
+    throw new Error(`Each project of the tests begins without a ${facts.noun}. Remove it from \`existing\`.`);
   const filter = filterOf(model, facts.filter);
   const text = textOf(model, facts.text);
   const int64 = facts.int64 === undefined ? int64Of(model) : facts.int64;
@@ -107,6 +101,10 @@ export function testedNoun({ name, nouns }: Gateway, facts: NounFacts): TestedNo
   return {
     description,
     fields: description.fields,
+    shownFields: shownFieldsOf(model),
+    computed: description.computed ?? [],
+    actions: testedActions(model, facts.actions),
+    model,
     shown: (values) => {
       const hidden = description.fields.filter(({ isWriteOnly }) => isWriteOnly).map(({ name }) => name);
       return Object.fromEntries(Object.entries(values).filter(([name]) => !hidden.includes(name)));
@@ -140,7 +138,12 @@ export function testedNoun({ name, nouns }: Gateway, facts: NounFacts): TestedNo
   };
 }
 
-function namesOf({ description, page, table }: Model): NounNames {
+function shownFieldsOf({ description, computed }: Model): NounField[] {
+  return [...readableFieldsOf(description), ...computed.map(({ field }) => describedField(field))];
+}
+
+function namesOf(model: Model): NounNames {
+  const { description, page, table } = model;
   const { singular, plural, type } = description;
   return {
     path: `/v1/${plural}`,
@@ -148,6 +151,8 @@ function namesOf({ description, page, table }: Model): NounNames {
     list: plural,
     create: `create${type}`,
     createAll: `create${page}`,
+    deleted: `deleted${page}`,
+    restore: `restore${type}`,
     update: `update${type}`,
     remove: `delete${type}`,
     newInput: `New${type}`,
@@ -156,7 +161,7 @@ function namesOf({ description, page, table }: Model): NounNames {
     readScope: `${plural}:read`,
     writeScope: `${plural}:write`,
     readScopeName: `${plural.toUpperCase()}_READ`,
-    fields: ['id', ...readableFieldsOf(description).map(({ name }) => name)].join(' '),
+    fields: ['id', ...shownFieldsOf(model).map(({ name }) => name)].join(' '),
     table,
   };
 }
@@ -166,15 +171,20 @@ const SHORTEST_TEXT = 8;
 
 function textOf({ description, fields }: Model, stated: NounFacts['text']): TestedNoun['text'] {
   const accepts = ({ kind, options, isRequired }: Model['fields'][number]) =>
-    kind.name === 'text' && isRequired && options.unique !== true && !('pattern' in options);
+    kind.name === 'text' && isRequired && !options.unique && !('pattern' in options);
   const name = stated === undefined ? fields.find(accepts)?.name : stated;
   const { maxLength = 0 } = description.fields.find((field) => field.name === name) ?? {};
   return name && maxLength >= SHORTEST_TEXT ? { name, maxLength } : null;
 }
 
+/** A reference to a record that must exist accepts few integers. */
 function int64Of({ fields }: Model): TestedNoun['int64'] {
   const field = fields.find(
-    ({ kind, options }) => kind.name === 'int64' && options.unique !== true && options.immutable !== true,
+    ({ kind, options }) =>
+      kind.name === 'int64' &&
+      kind.reference?.mustExist !== true &&
+      !options.unique &&
+      options.immutable !== true,
   );
   if (!field) return null;
   const { minimum, maximum } = field.kind.schema as { minimum?: number; maximum?: number };
@@ -208,11 +218,4 @@ function withUsual(filter: TestedFilter | null, { fields }: Model, input: Values
   const { [filter.field]: _, ...others } = input;
   const isRequired = fields.some(({ name, isRequired }) => name === filter.field && isRequired);
   return isRequired ? { ...others, [filter.field]: filter.usual } : others;
-}
-
-function plain(values: Values): Values {
-  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value]),
-  );
 }

@@ -4,8 +4,8 @@ import { loadConfig } from '../ground/config/config.js';
 import { createLogger } from '../ground/log/logger.js';
 import { serve } from '../process/serve.js';
 
+export type { NounFacts } from './noun-facts.js';
 export { nounSuites, type SuiteOptions } from './noun-suites.js';
-export type { NounFacts } from './tested-noun.js';
 
 const ACTOR = { name: 'test', requestId: null };
 /** A day and a minute of no test spend it. */

@@ -1,40 +1,13 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { createGateway, loadGateway } from '../../src/app/gateway.js';
+import { loadGateway } from '../../src/app/gateway.js';
 import type { Scope } from '../../src/ground/kernel/caller.js';
-import { NewTable } from '../../src/ground/migrations/table-changes.js';
 import { defineNoun } from '../../src/noun/define-noun.js';
-import { int64 } from '../../src/noun/kinds/int64.js';
 import { text } from '../../src/noun/kinds/text.js';
-import { trashTableOf } from '../../src/noun/tables/noun-trash.js';
 import { graphql, rest } from '../support/http/client.js';
+import { OFFERS } from '../support/nouns/offers.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import { TEST_ACTOR, type Tenant } from '../support/start-app.js';
 
-const offers = defineNoun({
-  name: 'offer',
-  fields: {
-    title: text({ max: 40 }),
-    costCents: int64({ readScope: 'costs', label: 'cost' }),
-    supplier: text({ max: 40, optional: true, readScope: 'costs' }),
-  },
-  computed: (computed) => ({ halfCents: computed(int64({}), ({ costCents }) => costCents / 2n) }),
-  actions: (action) => ({ cut: action({ run: ({ costCents }) => ({ costCents: costCents / 2n }) }) }),
-  changes: true,
-  softDelete: true,
-});
-
-const GATEWAY = createGateway({
-  name: 'Offers',
-  nouns: [offers],
-  migrations: [
-    class Offers1790000000000 extends NewTable {
-      table = offers.table.table;
-    },
-    class DeletedOffers1790000001000 extends NewTable {
-      table = trashTableOf(offers.model, offers.table).definition;
-    },
-  ],
-});
 const COST = 9223372036854775807n;
 const OFFER = `{"title":"Bolts","costCents":${COST},"supplier":"Acme"}`;
 const PATH = '/v1/offers';
@@ -112,7 +85,7 @@ onEachDatabase(
       expect(components.schemas.NewOffer.required).toEqual(['title', 'costCents']);
     });
   },
-  { gateway: () => loadGateway(GATEWAY) },
+  { gateway: () => loadGateway(OFFERS) },
 );
 
 test.each([

@@ -1,7 +1,7 @@
 import * as jest from '@jest/globals';
 import type { Gateway } from '../../src/app/gateway.js';
+import type { NounFacts } from '../../src/testing/noun-facts.js';
 import { nounSuites } from '../../src/testing/noun-suites.js';
-import type { NounFacts } from '../../src/testing/tested-noun.js';
 import { createTestDatabase, databaseKinds } from '../support/databases.js';
 
 /** The suites that a user of the package runs, under Jest and on these databases. */

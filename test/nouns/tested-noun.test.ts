@@ -3,9 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import Sqlite from 'libsql';
+import { createGateway } from '../../src/app/gateway.js';
 import { requireEmpty } from '../../src/testing/databases.js';
+import { withExisting } from '../../src/testing/existing-records.js';
+import type { TestApp } from '../../src/testing/tested-app.js';
 import { testedNoun } from '../../src/testing/tested-noun.js';
 import { BOOKS } from '../support/nouns/books.js';
+import { DELIVERIES, deliveries } from '../support/nouns/deliveries.js';
 import { PARCELS } from '../support/nouns/parcels.js';
 import gateway from '../support/nouns/three-nouns.js';
 import { TOYS } from '../support/nouns/toys.js';
@@ -46,6 +50,25 @@ test('NounSuites-3: without a list of invalid inputs each field has one, and two
     ...['isbn', 'pages', 'priceCents', 'publishedOn', 'rating', 'title', 'weightGrams'],
   ]);
   expect(invalid.at(-1)?.[1]).toEqual(['rating', 'title']);
+});
+
+test('NounSuites-5: a fact about an action or another noun that does not exist is refused at once', async () => {
+  expect(() => testedNoun(gateway, { ...TOYS, actions: { sell: {} } })).toThrow(
+    'The noun toy has no action "sell"; it has none.',
+  );
+  const own = { ...TOYS, existing: { toy: [{ name: 'Rex', categoryId: 1n }] } };
+  expect(() => testedNoun(gateway, own)).toThrow('Each project of the tests begins without a toy.');
+  const unknown = { shop: [{ name: 'North' }] };
+  await expect(withExisting({} as TestApp, gateway, unknown)).rejects.toThrow('has no noun "shop"');
+});
+
+test('NounSuites-6: an action that requires input is left out until its test file states one', () => {
+  const gateway = createGateway({ name: 'Deliveries', nouns: [deliveries] });
+  const [deliver, retry] = testedNoun(gateway, DELIVERIES).actions;
+  expect(deliver).toMatchObject({ inputType: 'DeliverDeliveryInput!', accepted: { record: {} } });
+  expect(retry).toMatchObject({ inputType: null, accepted: { input: {}, record: {} }, refused: null });
+  const { actions: _, ...facts } = DELIVERIES;
+  expect(testedNoun(gateway, facts).actions[0]).toMatchObject({ accepted: null });
 });
 
 test('NounSuites-4: a file of SQLite that is not empty is refused, and stays as it is to the byte', async () => {

@@ -78,3 +78,22 @@ test('Package-15: a shipment with its warehouse and an action is one file of 60 
   expect(await ask(`${path}/restore`, undefined, 'POST')).toMatchObject({ status: 200, body: { id } });
   expect(await stop()).toBe(0);
 });
+
+test('Package-16: the suites of any noun run for a shipment, and leave out only what it does not have', async () => {
+  own = await OwnFolder.copyOf('examples/shipping');
+  const files = [...(await own.files()).keys()].filter((name) =>
+    /^(gateway.*|migrations\/.*)\.ts$/.test(name),
+  );
+  const compiler = 'node_modules/typescript/bin/tsc';
+  const options = [...STRICT, '--rewriteRelativeImportExtensions', '--rootDir', '.', '--outDir', 'built'];
+  await own.run(process.execPath, compiler, ...options, ...files);
+  const reporter = ['--test', '--test-reporter=tap'];
+  const { stdout } = await own.run(process.execPath, ...reporter, 'built/gateway.test.js');
+  const skipped = [...stdout.matchAll(/ok \d+ - ([A-Z]\w+-\d+): .*# SKIP/g)].map(([, id]) => id);
+  expect(new Set(skipped)).toEqual(
+    new Set([
+      ...['Acting-9', 'Creation-2', 'Creation-6', 'Ids-6', 'Ordering-5'],
+      ...['ShownFields-2', 'ShownFields-3', 'Uniqueness-3', 'Uniqueness-4'],
+    ]),
+  );
+});

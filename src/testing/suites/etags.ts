@@ -6,7 +6,7 @@ import { accepted } from '../noun-doors.js';
 import { TEST_ACTOR, type Tenant } from '../tested-app.js';
 import type { Suite } from './suite.js';
 
-export const etags: Suite = ({ noun, doors, app, test, testWith, beforeEach }) => {
+export const etags: Suite = ({ noun, doors, app, scopes, test, testWith, beforeEach }) => {
   const { names, hasGet } = noun;
   const list = `${names.path}?limit=1`;
   let tenant: Tenant;
@@ -31,7 +31,7 @@ export const etags: Suite = ({ noun, doors, app, test, testWith, beforeEach }) =
     const { token } = await app().app.services.apiKeys.create(TEST_ACTOR, {
       projectId: tenant.projectId,
       name: 'second',
-      scopes: [names.readScope],
+      scopes,
       expiresAtMs: null,
     });
     const other = await rest(app().url, list, { token });
@@ -90,7 +90,7 @@ export const etags: Suite = ({ noun, doors, app, test, testWith, beforeEach }) =
       const path = `${names.path}/${ids[0]}`;
       const etag = (await get(path)).headers.get('etag') ?? '';
       assert.match(etag, /^"[\w-]{20,}"$/);
-      await run(`${names.update}(id: "${ids[1]}", input: ${literal(noun, noun.change(0))})`);
+      await run(`${names.update}(id: "${ids[1]}", input: ${literal(noun, noun.change(1))})`);
       assert.equal((await get(path, { 'if-none-match': etag })).status, 304);
       await run(`${names.update}(id: "${ids[0]}", input: ${literal(noun, noun.change(0))})`);
       const changed = await get(path, { 'if-none-match': etag });

@@ -6,7 +6,7 @@ import { date } from '../../../src/noun/kinds/date.js';
 import { int64 } from '../../../src/noun/kinds/int64.js';
 import { integer } from '../../../src/noun/kinds/integer.js';
 import { text } from '../../../src/noun/kinds/text.js';
-import type { NounFacts } from '../../../src/testing/tested-noun.js';
+import type { NounFacts } from '../../../src/testing/noun-facts.js';
 
 /** A noun with every kind of field and every option. */
 export const books = defineNoun({

@@ -8,7 +8,7 @@ import { int64 } from '../../../src/noun/kinds/int64.js';
 import { integer } from '../../../src/noun/kinds/integer.js';
 import { text } from '../../../src/noun/kinds/text.js';
 import { texts } from '../../../src/noun/kinds/texts.js';
-import type { NounFacts } from '../../../src/testing/tested-noun.js';
+import type { NounFacts } from '../../../src/testing/noun-facts.js';
 
 /** A noun with actions: with an input, without one, and with one that may be left out. */
 export const deliveries = defineNoun({
@@ -70,4 +70,14 @@ export const DELIVERIES: NounFacts = {
   noun: 'delivery',
   input: (n) => ({ code: `PX${n}` }),
   change: (n) => ({ signature: `Changed ${n}` }),
+  actions: {
+    deliver: {
+      input: { signature: 'Ada', weightGrams: '9007199254740993' },
+      refused: {
+        record: { state: 'delivered', deliveredAt: '2026-11-24T10:00:00.000Z' },
+        input: { signature: 'Bo' },
+      },
+    },
+    markLost: { input: { reason: 'stolen' } },
+  },
 };

@@ -3,7 +3,7 @@ import { exactCollation, NewTables } from '../../../src/ground/migrations/tables
 import { defineNoun } from '../../../src/noun/define-noun.js';
 import { choice } from '../../../src/noun/kinds/choice.js';
 import { text } from '../../../src/noun/kinds/text.js';
-import type { NounFacts } from '../../../src/testing/tested-noun.js';
+import type { NounFacts } from '../../../src/testing/noun-facts.js';
 
 /** A noun with a value that every record has and no two share, and without a number. */
 export const parcels = defineNoun({

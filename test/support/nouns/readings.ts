@@ -8,7 +8,7 @@ import { decimal } from '../../../src/noun/kinds/decimal.js';
 import { int64 } from '../../../src/noun/kinds/int64.js';
 import { integer } from '../../../src/noun/kinds/integer.js';
 import { text } from '../../../src/noun/kinds/text.js';
-import type { NounFacts } from '../../../src/testing/tested-noun.js';
+import type { NounFacts } from '../../../src/testing/noun-facts.js';
 
 /** A noun whose lists are ordered by each kind that has an order, with and without ranges. */
 export const readings = defineNoun({

@@ -8,7 +8,7 @@ import { dateTime } from '../../../src/noun/kinds/date-time.js';
 import { decimal } from '../../../src/noun/kinds/decimal.js';
 import { text } from '../../../src/noun/kinds/text.js';
 import { texts } from '../../../src/noun/kinds/texts.js';
-import type { NounFacts } from '../../../src/testing/tested-noun.js';
+import type { NounFacts } from '../../../src/testing/noun-facts.js';
 
 /** A noun with the kinds that are neither text nor number. */
 export const shipments = defineNoun({

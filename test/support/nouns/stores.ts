@@ -4,7 +4,7 @@ import { exactCollation, NewTables } from '../../../src/ground/migrations/tables
 import { defineNoun } from '../../../src/noun/define-noun.js';
 import { reference } from '../../../src/noun/kinds/reference.js';
 import { text } from '../../../src/noun/kinds/text.js';
-import type { NounFacts } from '../../../src/testing/tested-noun.js';
+import type { NounFacts } from '../../../src/testing/noun-facts.js';
 
 /** It refers to crates, which refer to it. */
 const warehouses = defineNoun({
@@ -78,4 +78,16 @@ export const CRATES: NounFacts = {
   noun: 'crate',
   input: (n) => ({ code: `C${n}`, warehouseId: String(n + 1) }),
   change: (n) => ({ code: `Changed ${n}` }),
+};
+
+export const PALLETS: NounFacts = {
+  noun: 'pallet',
+  existing: {
+    warehouse: [
+      { name: 'North', city: 'Zürich' },
+      { name: 'South', city: 'Lugano' },
+    ],
+  },
+  input: (n) => ({ code: `P${n}`, warehouseId: 1n }),
+  change: (n) => ({ code: `Changed ${n}`, warehouseId: 2n }),
 };

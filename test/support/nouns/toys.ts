@@ -2,7 +2,7 @@ import { defineNoun, type RecordOf } from '../../../src/noun/define-noun.js';
 import { choice } from '../../../src/noun/kinds/choice.js';
 import { int64 } from '../../../src/noun/kinds/int64.js';
 import { text } from '../../../src/noun/kinds/text.js';
-import type { NounFacts } from '../../../src/testing/tested-noun.js';
+import type { NounFacts } from '../../../src/testing/noun-facts.js';
 
 /** The noun of the tests of the platform. */
 export const toys = defineNoun({

@@ -1,5 +1,5 @@
 import { pets } from '../../../src/pets/pets.js';
-import type { NounFacts } from '../../../src/testing/tested-noun.js';
+import type { NounFacts } from '../../../src/testing/noun-facts.js';
 import { TOYS } from '../nouns/toys.js';
 
 /** The table of pets. */
