@@ -110,18 +110,21 @@ function fieldSuite({ noun, doors, app, fresh, testWith, beforeAll }: SuiteParts
   testWith(
     sorted,
     known || 'sort of this field',
-    'Ordering-2: a cursor belongs to its order, and both APIs refuse it in another one, by name',
+    'Ordering-2: a cursor belongs to its order and its range, and both APIs refuse it in another list, by name',
     async ({ ascending, descending }) => {
+      const [other] = orders.filter((order) => order.field !== field);
+      const [least] = within(null, null).map(valueIn);
       const lists: ListQuery[] = [{}, { order: ascending }, { order: descending }];
-      for (const from of lists) {
+      const further = [
+        ...(other ? [{ order: other }] : []),
+        ...(range ? [{ bounds: boundsOf(least, null) }] : []),
+      ];
+      for (const from of lists.slice(0, 2)) {
         const { next } = accepted(await doors.rest.list(owner.token, { ...from, size: 1 }));
-        for (const to of lists)
+        for (const to of [...lists, ...further])
           await both({ ...to, cursor: next ?? '' }, (outcome) => {
             const answer = from === to ? { ok: true } : { ...REFUSED, fields: ['cursor'] };
-            assertIncludes(
-              [from.order?.name, to.order?.name, outcome],
-              [from.order?.name, to.order?.name, answer],
-            );
+            assertIncludes([from, to, outcome], [from, to, answer]);
           });
       }
     },
