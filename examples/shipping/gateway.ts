@@ -47,7 +47,7 @@ const shipments = defineNoun({
     }),
   }),
   computed: (computed) => ({
-    isLate: computed(boolean({}), ({ dueAt, deliveredAt }, { now }) => (deliveredAt ?? now) > dueAt),
+    isLate: computed(boolean(), ({ dueAt, deliveredAt }, { now }) => (deliveredAt ?? now) > dueAt),
   }),
   softDelete: true,
   demo: [{ trackingCode: 'PX4711', weightKg: '12.5', dueAt: '2026-12-24T18:00:00Z', tags: ['gift'] }],

@@ -36,12 +36,12 @@ interface NounDefinition<F extends Fields> extends NounWords {
   readonly check?: (record: ValuesOf<F>) => FieldProblem[];
   /**
    * What clients can do with a record beside changing its fields, by name:
-   * `(action) => ({ deliver: action({ input: { at: dateTime({}) }, run: (shipment, { at }) => ({ deliveredAt: at }) }) })`.
+   * `(action) => ({ deliver: action({ input: { at: dateTime() }, run: (shipment, { at }) => ({ deliveredAt: at }) }) })`.
    */
   readonly actions?: (action: ActionMaker<RowOf<F>, ValuesOf<F>>) => Readonly<Record<string, DefinedAction>>;
   /**
    * Fields of both APIs that no client states, and that are not stored: each answer computes them.
-   * `(computed) => ({ isLate: computed(boolean({}), (shipment, { now }) => shipment.dueAt < now) })`.
+   * `(computed) => ({ isLate: computed(boolean(), (shipment, { now }) => shipment.dueAt < now) })`.
    */
   readonly computed?: (
     computed: ComputedMaker<Omit<RowOf<F>, 'projectId'>>,
@@ -86,6 +86,30 @@ export interface DefinedNoun<F extends Fields = Fields> extends NounSource, Defi
   readonly entity: new () => RowOf<F>;
 }
 
+const OPTIONS: Readonly<Record<keyof NounDefinition<Fields>, true>> = {
+  name: true,
+  plural: true,
+  type: true,
+  withArticle: true,
+  icon: true,
+  headline: true,
+  examples: true,
+  inputExamples: true,
+  count: true,
+  changes: true,
+  softDelete: true,
+  fields: true,
+  check: true,
+  actions: true,
+  computed: true,
+  beforeWrite: true,
+  afterCommit: true,
+  migrations: true,
+  demo: true,
+  get: true,
+  own: true,
+};
+
 /**
  * A resource of both APIs from one definition: its table, rules, lists, service, GraphQL types, REST routes, files and pages.
  * Loads none of them. Throws an `Error` that names the field and the option that cannot work.
@@ -103,6 +127,11 @@ export function defineNoun<const F extends Fields>(definition: NounDefinition<F>
     get,
     own,
   } = definition;
+  const unknown = Object.keys(definition).find((option) => !Object.hasOwn(OPTIONS, option));
+  if (unknown !== undefined)
+    throw new Error(
+      `The noun ${definition.name}: there is no option ${unknown}, only ${Object.keys(OPTIONS).join(', ')}.`,
+    );
   const bare = modelOf(definition, fields, (check as NounModel['checks']) ?? null);
   const acting = actions ? withActions(bare, actions) : bare;
   const writing = beforeWrite ? withHook(acting, beforeWrite) : acting;

@@ -24,6 +24,14 @@ test.each<[problem: string, actions: Parameters<typeof book>[0]]>([
   ['the action lend has an async function', (of) => ({ lend: of({ run: (async () => ({})) as never }) })],
   ['the action lend needs a function run', (of) => ({ lend: of({} as never) })],
   [
+    'the action lend has no option describtion, only',
+    (of) => ({ lend: of({ run, describtion: '' } as never) }),
+  ],
+  [
+    'lend has the input to, which is no kind',
+    (of) => ({ lend: of({ input: { to: 'text' as never }, run }) }),
+  ],
+  [
     'lend has the input to with the option unique',
     (of) => ({ lend: of({ input: { to: text({ unique: true }) }, run }) }),
   ],

@@ -7,6 +7,8 @@ import { date } from '../../src/noun/kinds/date.js';
 import { decimal } from '../../src/noun/kinds/decimal.js';
 import { int64 } from '../../src/noun/kinds/int64.js';
 import { integer } from '../../src/noun/kinds/integer.js';
+import type { Field } from '../../src/noun/kinds/kind.js';
+import { reference } from '../../src/noun/kinds/reference.js';
 import { text } from '../../src/noun/kinds/text.js';
 import { texts } from '../../src/noun/kinds/texts.js';
 import { nounOf } from '../../src/noun/noun-of.js';
@@ -18,6 +20,8 @@ import { onEachDatabase } from '../support/on-databases.js';
 import type { Tenant } from '../support/start-app.js';
 
 const title = text({});
+/** As from an author without TypeScript. */
+const misspelled = (options: object) => options as never;
 const flag = () => choice({ yes: 'Yes.', no: 'No.' }, { filter: true });
 
 test.each<[problem: string, define: () => unknown]>([
@@ -84,6 +88,22 @@ test.each<[problem: string, define: () => unknown]>([
   ],
   ['most and max of texts are whole numbers from 1', () => texts({ most: 0, max: 10 })],
   ['not 100 × 100', () => texts({ most: 100, max: 100 })],
+  [
+    'title has the option uniqe, which text does not have. It has max, pattern, rule, filter, optional,',
+    () => defineNoun({ name: 'book', fields: { title: text(misspelled({ uniqe: true })) } }),
+  ],
+  [
+    'ownerId has the option mustExists, which int64 does not have',
+    () => defineNoun({ name: 'book', fields: { title, ownerId: int64(misspelled({ mustExists: true })) } }),
+  ],
+  [
+    'title is no kind of field, such as text({ max: 255 })',
+    () => defineNoun({ name: 'book', fields: { title: 'text' as never } }),
+  ],
+  [
+    'The noun book: there is no option softDeleted, only name, plural,',
+    () => defineNoun(misspelled({ name: 'book', fields: { title }, softDeleted: true })),
+  ],
 ])('Define-1: a definition that cannot work is refused at once: %s', (problem, define) => {
   expect(define).toThrow(problem);
 });
@@ -115,6 +135,12 @@ test('Define-2: the values of a record have the types of its fields', () => {
   expect([record.title, binding, price, toy]).toHaveLength(4);
   // @ts-expect-error an example is a value
   expect(choice({ a: 'A.' }, { example: 'b' }).example).toBe('b');
+  // @ts-expect-error a reference has no such option
+  expect(reference('owner', { filter: true, mustExists: true }).filter).toBe('whole');
+  // @ts-expect-error a text has no such option
+  expect(text({ max: 9, uniqe: true }).filter).toBeNull();
+  const bare: Field<string, string> = text();
+  expect(bare.options).toEqual({});
   // @ts-expect-error a default is a value
   expect(text({ default: 1 }).options.default).toBe(1);
 });

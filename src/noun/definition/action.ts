@@ -62,6 +62,8 @@ export function withActions(
 /** They would repeat a scope, a mutation or a type of the noun. */
 const TAKEN = ['read', 'write', 'create', 'update', 'delete', 'restore', 'new', 'changes'];
 
+const OPTIONS: readonly string[] = ['input', 'description', 'label', 'run'] satisfies (keyof DefinedAction)[];
+
 function modelAction(model: NounModel, name: string, action: DefinedAction): ModelAction {
   const { type, withArticle, plural } = model.description;
   const refuse = (problem: string) => refuseDefinition(model, `the action ${name} ${problem}.`);
@@ -71,11 +73,14 @@ function modelAction(model: NounModel, name: string, action: DefinedAction): Mod
   if (TAKEN.includes(name) || name in {}) refuse(`has a name that the platform uses for ${plural}`);
   if (model.fields.some(({ options }) => options.readScope === name))
     refuse('has the scope of a field. Rename it, or the readScope');
+  const unknown = Object.keys(action).find((option) => !OPTIONS.includes(option));
+  if (unknown !== undefined) refuse(`has no option ${unknown}, only ${OPTIONS.join(', ')}`);
   if (typeof action.run !== 'function') refuse('needs a function run');
   if (action.run.constructor.name === 'AsyncFunction')
     refuse('has an async function. It runs within a transaction, so it must return the changes at once');
   const label = action.label ?? inWords(name);
   const fields = Object.entries(action.input ?? {}).map(([field, each]) => {
+    if (!each?.kind) refuse(`has the input ${field}, which is no kind of field, such as text({ max: 255 })`);
     const { unique, immutable, sort, writeOnly, readScope } = each.options;
     const stated = { unique, immutable, sort, writeOnly, readScope, filter: each.filter };
     const wrong = Object.entries(stated).find(([, option]) => option)?.[0] ?? null;

@@ -2,7 +2,7 @@ import type { FieldProblem } from '../../ground/kernel/errors.js';
 import { capitalized, inSentence } from '../../noun-words.js';
 
 import type { NounDescription, NounExample, NounField } from '../../nouns.js';
-import { type Field, type ModelField, textOf } from '../kinds/kind.js';
+import { type Field, type ModelField, textOf, unknownOption } from '../kinds/kind.js';
 import { describedReference, recordNameOf } from '../kinds/reference.js';
 import { listsOf, type NounLists } from './lists.js';
 
@@ -183,6 +183,12 @@ export function modelField(
   field: Field,
   refuse: (problem: string) => never,
 ): ModelField {
+  if (!field?.kind) refuse(`${name} is no kind of field, such as text({ max: 255 }).`);
+  const unknown = unknownOption(field);
+  if (unknown)
+    refuse(
+      `${name} has the option ${unknown.stated}, which ${field.kind.name} does not have. It has ${unknown.known.join(', ')}.`,
+    );
   const { options } = field;
   // Inherited names, such as valueOf, are in every object.
   if (TAKEN.includes(name) || name in {})

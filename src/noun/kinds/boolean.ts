@@ -1,4 +1,4 @@
-import type { FieldOf, FieldOptions } from './kind.js';
+import type { FieldOf, FieldOptions, Only, OwnOptions } from './kind.js';
 
 interface BooleanOptions extends Omit<FieldOptions<boolean>, 'unique' | 'sort'> {
   readonly sort?: never;
@@ -6,14 +6,19 @@ interface BooleanOptions extends Omit<FieldOptions<boolean>, 'unique' | 'sort'> 
   readonly filter?: true;
 }
 
+const OWN: OwnOptions<BooleanOptions> = { filter: true };
+
 /** True or false. */
-export function boolean<const Options extends BooleanOptions>(options: Options): FieldOf<boolean, Options> {
+export function boolean<const Options extends BooleanOptions>(
+  options = {} as Only<Options, BooleanOptions>,
+): FieldOf<boolean, Options> {
   const { filter, example = true } = options as BooleanOptions;
   // A list has its digit.
   const isTrue = (stored: unknown) => stored === true || stored === '1';
   return {
     kind: {
       name: 'boolean',
+      own: OWN,
       column: {
         type: 'integer',
         transformer: {

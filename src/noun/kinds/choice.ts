@@ -1,5 +1,5 @@
 import type { NounField } from '../../nouns.js';
-import type { FieldOf, FieldOptions } from './kind.js';
+import type { FieldOf, FieldOptions, Only, OwnOptions } from './kind.js';
 
 interface ChoiceOptions<Value extends string> extends Omit<FieldOptions<Value>, 'sort'> {
   readonly sort?: never;
@@ -13,13 +13,15 @@ interface ChoiceOptions<Value extends string> extends Omit<FieldOptions<Value>, 
 const CHARACTERS = 16;
 const NAME = /^[a-z][a-zA-Z0-9_]{0,15}$/;
 
+const OWN: OwnOptions<ChoiceOptions<string>> = { filter: true, tones: true };
+
 /**
  * A value of a fixed list, an enum in GraphQL. `texts` describes each. Throws an `Error` for a value that is no name of at most
  * 16 characters.
  */
 export function choice<Value extends string, const Options extends ChoiceOptions<NoInfer<Value>>>(
   texts: Readonly<Record<Value, string>>,
-  options: Options,
+  options: Only<Options, ChoiceOptions<Value>>,
 ): FieldOf<Value, Options> {
   const values = Object.keys(texts);
   const wrong = values.find((value) => !NAME.test(value) || /^(true|false|null)$/.test(value));
@@ -32,6 +34,7 @@ export function choice<Value extends string, const Options extends ChoiceOptions
   return {
     kind: {
       name: 'choice',
+      own: OWN,
       column: { type: 'varchar', length: CHARACTERS },
       indexBytes: 4 * CHARACTERS,
       schema: { type: 'string', enum: values, rule: `must be one of ${values.join(', ')}` },

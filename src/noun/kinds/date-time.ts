@@ -1,4 +1,12 @@
-import { boundsOf, type FieldOf, type FieldOptions, filterOf, rangeOf } from './kind.js';
+import {
+  boundsOf,
+  type FieldOf,
+  type FieldOptions,
+  filterOf,
+  type Only,
+  type OwnOptions,
+  rangeOf,
+} from './kind.js';
 import { BY_INTEGER } from './order.js';
 
 interface DateTimeOptions extends FieldOptions<string> {
@@ -11,11 +19,15 @@ interface DateTimeOptions extends FieldOptions<string> {
 
 const EXAMPLE = '2026-11-24T10:00:00.000Z';
 
+const OWN: OwnOptions<DateTimeOptions> = { filter: true, min: true, max: true };
+
 /**
  * A moment, to the millisecond: RFC 3339 with any offset in requests, and in UTC everywhere else, such as
  * `2026-11-24T10:00:00.000Z`. The database has milliseconds since 1970, which no time zone shifts. D-5.
  */
-export function dateTime<const Options extends DateTimeOptions>(options: Options): FieldOf<string, Options> {
+export function dateTime<const Options extends DateTimeOptions>(
+  options = {} as Only<Options, DateTimeOptions>,
+): FieldOf<string, Options> {
   const { min, max, filter } = options as DateTimeOptions;
   const isTooLate = max !== undefined && Date.parse(EXAMPLE) > Date.parse(max);
   const { example = min ?? (isTooLate ? max : EXAMPLE) } = options as DateTimeOptions;
@@ -27,6 +39,7 @@ export function dateTime<const Options extends DateTimeOptions>(options: Options
   return {
     kind: {
       name: 'dateTime',
+      own: OWN,
       column: {
         type: 'bigint',
         transformer: {

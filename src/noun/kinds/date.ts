@@ -1,4 +1,12 @@
-import { boundsOf, type FieldOf, type FieldOptions, filterOf, rangeOf } from './kind.js';
+import {
+  boundsOf,
+  type FieldOf,
+  type FieldOptions,
+  filterOf,
+  type Only,
+  type OwnOptions,
+  rangeOf,
+} from './kind.js';
 import { BY_TEXT } from './order.js';
 
 interface DateOptions extends FieldOptions<string> {
@@ -12,14 +20,19 @@ interface DateOptions extends FieldOptions<string> {
 const CHARACTERS = 10;
 const EXAMPLE = '2026-11-24';
 
+const OWN: OwnOptions<DateOptions> = { filter: true, min: true, max: true };
+
 /** A day of the calendar as text, such as `2026-11-24`. */
-export function date<const Options extends DateOptions>(options: Options): FieldOf<string, Options> {
+export function date<const Options extends DateOptions>(
+  options = {} as Only<Options, DateOptions>,
+): FieldOf<string, Options> {
   const { filter, min, max } = options as DateOptions;
   const usual = max !== undefined && EXAMPLE > max ? max : EXAMPLE;
   const { example = min ?? usual } = options as DateOptions;
   return {
     kind: {
       name: 'date',
+      own: OWN,
       column: { type: 'varchar', length: CHARACTERS },
       indexBytes: 4 * CHARACTERS,
       schema: {

@@ -1,5 +1,5 @@
 import { compareDecimals, plainDecimal } from '../../ground/kernel/decimals.js';
-import { type FieldOf, type FieldOptions, filterOf } from './kind.js';
+import { type FieldOf, type FieldOptions, filterOf, type Only, type OwnOptions } from './kind.js';
 import { byDecimal } from './order.js';
 
 interface DecimalOptions extends FieldOptions<string> {
@@ -17,11 +17,15 @@ const MOST_DIGITS = 38;
 const MOST_PLACES = 30;
 const PLAIN = /^-?\d+(\.\d+)?$/;
 
+const OWN: OwnOptions<DecimalOptions> = { digits: true, places: true, min: true, max: true, filter: true };
+
 /**
  * An exact decimal number: text in both APIs, with all its places, such as `12.500`. DECIMAL on MySQL, a text that sorts as the
  * number on SQLite. Throws an `Error` for digits, places or bounds that it cannot have.
  */
-export function decimal<const Options extends DecimalOptions>(options: Options): FieldOf<string, Options> {
+export function decimal<const Options extends DecimalOptions>(
+  options: Only<Options, DecimalOptions>,
+): FieldOf<string, Options> {
   const { digits, places, min, max, filter } = options as DecimalOptions;
   const isWhole = [digits, places].every(Number.isSafeInteger);
   if (
@@ -37,7 +41,10 @@ export function decimal<const Options extends DecimalOptions>(options: Options):
   }
   const most = plainDecimal(`${'9'.repeat(digits - places)}.${'9'.repeat(places)}`, places);
   for (const bound of [min, max]) {
-    if (bound !== undefined && (!PLAIN.test(bound) || compareDecimals(bound.replace('-', ''), most) > 0))
+    if (
+      bound !== undefined &&
+      (typeof bound !== 'string' || !PLAIN.test(bound) || compareDecimals(bound.replace('-', ''), most) > 0)
+    )
       throw new Error(`A bound of a decimal with ${digits} digits is text such as '${most}', not ${bound}.`);
   }
   const [least, greatest] = [min ?? `-${most}`, max ?? most];
@@ -49,6 +56,7 @@ export function decimal<const Options extends DecimalOptions>(options: Options):
   return {
     kind: {
       name: 'decimal',
+      own: OWN,
       column: {
         type: 'decimal',
         precision: digits,

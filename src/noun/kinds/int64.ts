@@ -1,5 +1,5 @@
 import { INT64_MAX, INT64_MIN, int64OrText } from '../../ground/kernel/int64.js';
-import { type FieldOf, type FieldOptions, filterOf } from './kind.js';
+import { type FieldOf, type FieldOptions, filterOf, type Only, type OwnOptions } from './kind.js';
 import { BY_INTEGER } from './order.js';
 
 interface Int64Options extends FieldOptions<bigint> {
@@ -10,11 +10,15 @@ interface Int64Options extends FieldOptions<bigint> {
   readonly filter?: true | 'range';
 }
 
+const OWN: OwnOptions<Int64Options> = { min: true, max: true, filter: true };
+
 /**
  * A 64-bit integer: bigint in code, an integer in REST, text of its digits in GraphQL. Throws an `Error` for a bound that
  * JSON Schema cannot state.
  */
-export function int64<const Options extends Int64Options>(options: Options): FieldOf<bigint, Options> {
+export function int64<const Options extends Int64Options>(
+  options = {} as Only<Options, Int64Options>,
+): FieldOf<bigint, Options> {
   const { min, max, filter, example = 3n, default: byDefault } = options as Int64Options;
   for (const [name, bound] of Object.entries({ min, max, default: byDefault })) {
     if (bound !== undefined && !Number.isSafeInteger(Number(bound))) {
@@ -24,6 +28,7 @@ export function int64<const Options extends Int64Options>(options: Options): Fie
   return {
     kind: {
       name: 'int64',
+      own: OWN,
       column: { type: 'bigint' },
       indexBytes: 8,
       schema: {

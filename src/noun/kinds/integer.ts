@@ -1,5 +1,5 @@
 import { INT32_MAX } from '../../ground/kernel/int64.js';
-import { type FieldOf, type FieldOptions, filterOf } from './kind.js';
+import { type FieldOf, type FieldOptions, filterOf, type Only, type OwnOptions } from './kind.js';
 import { BY_INTEGER } from './order.js';
 
 const INT32_MIN = -INT32_MAX - 1;
@@ -11,8 +11,12 @@ interface IntegerOptions extends FieldOptions<number> {
   readonly filter?: true | 'range';
 }
 
+const OWN: OwnOptions<IntegerOptions> = { min: true, max: true, filter: true };
+
 /** A whole number of 32 bits, as `Int` of GraphQL. Throws an `Error` for a bound outside of them. */
-export function integer<const Options extends IntegerOptions>(options: Options): FieldOf<number, Options> {
+export function integer<const Options extends IntegerOptions>(
+  options = {} as Only<Options, IntegerOptions>,
+): FieldOf<number, Options> {
   const { min = INT32_MIN, max = INT32_MAX, filter, example = Math.max(min, 1) } = options as IntegerOptions;
   for (const bound of [min, max]) {
     if (!Number.isInteger(bound) || bound < INT32_MIN || bound > INT32_MAX) {
@@ -22,6 +26,7 @@ export function integer<const Options extends IntegerOptions>(options: Options):
   return {
     kind: {
       name: 'integer',
+      own: OWN,
       column: { type: 'integer' },
       indexBytes: 4,
       schema: {

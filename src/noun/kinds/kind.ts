@@ -21,6 +21,8 @@ interface Kind {
   readonly indexBytes: number;
   /** The JSON Schema of a value, with its `rule` for messages. */
   readonly schema: Readonly<Record<string, unknown>> & { readonly rule: string };
+  /** The options that it has beside those of every kind; absent = any. */
+  readonly own?: Readonly<Record<string, true>>;
   /** The name of its scalar in GraphQL; a kind with `choices` is an enum. */
   readonly scalar: 'String' | 'ID' | 'Int' | 'Boolean' | 'DateTime';
   /** A list of at most so many of the scalar; absent = one. */
@@ -94,6 +96,38 @@ export interface FieldOptions<Value> {
   readonly hint?: string;
   readonly example?: Value;
   readonly words?: FieldWords;
+}
+
+const OF_EVERY_KIND: Readonly<Record<keyof FieldOptions<unknown>, true>> = {
+  optional: true,
+  default: true,
+  unique: true,
+  immutable: true,
+  writeOnly: true,
+  readScope: true,
+  sort: true,
+  label: true,
+  article: true,
+  description: true,
+  hint: true,
+  example: true,
+  words: true,
+};
+
+/** For the compiler: all options of a kind that not every kind has. */
+export type OwnOptions<Options> = Readonly<Record<Exclude<keyof Options, keyof FieldOptions<unknown>>, true>>;
+
+/** For the compiler: options of which the kind knows each. */
+export type Only<Options, Known> = Options & {
+  readonly [Name in Exclude<keyof Options, keyof Known>]: never;
+};
+
+/** For authors without TypeScript: the first option that the kind does not have, and those that it has; null = it has all. */
+export function unknownOption({ kind, options }: Field): { stated: string; known: string[] } | null {
+  if (!kind.own) return null;
+  const known = Object.keys({ ...kind.own, ...OF_EVERY_KIND });
+  const stated = Object.keys(options).find((option) => !known.includes(option));
+  return stated === undefined ? null : { stated, known };
 }
 
 /** The lists of one value, of the texts that start alike, or of the values between two bounds. */

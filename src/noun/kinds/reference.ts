@@ -1,6 +1,6 @@
 import type { NounReference } from '../../nouns.js';
 import { int64 } from './int64.js';
-import type { Field, FieldOf, FieldOptions, Reference } from './kind.js';
+import type { Field, FieldOf, FieldOptions, Only, OwnOptions, Reference } from './kind.js';
 
 interface ReferenceOptions extends Omit<FieldOptions<bigint>, 'default'> {
   /** Lists of the records that refer to one record, in both APIs and as a connection of the other noun in GraphQL. */
@@ -15,18 +15,26 @@ interface ReferenceOptions extends Omit<FieldOptions<bigint>, 'default'> {
   readonly list?: string | false;
 }
 
+const OWN: OwnOptions<ReferenceOptions> = {
+  filter: true,
+  mustExist: true,
+  onDelete: true,
+  as: true,
+  list: true,
+};
+
 /**
  * The identifier of a record of another noun, or of the same one: an int64, beside which GraphQL has the record. Pass the
  * singular of the other noun. D-274.
  */
 export function reference<const Options extends ReferenceOptions>(
   noun: string,
-  options: Options,
+  options: Only<Options, ReferenceOptions>,
 ): FieldOf<bigint, Options> {
   const { filter, example = 4711n, mustExist = false } = options as ReferenceOptions;
   const { as, list, onDelete = 'allow' } = options as ReferenceOptions;
   const field = int64({ ...options, filter, example } as FieldOptions<bigint>);
-  const kind = { ...field.kind, reference: { noun, mustExist, onDelete, as, list } };
+  const kind = { ...field.kind, own: OWN, reference: { noun, mustExist, onDelete, as, list } };
   return { ...field, kind, options, filter: filter ? 'whole' : null };
 }
 

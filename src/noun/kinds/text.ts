@@ -1,5 +1,5 @@
 import { NAME } from '../../ground/kernel/validation.js';
-import { type FieldOf, type FieldOptions, filterOf } from './kind.js';
+import { type FieldOf, type FieldOptions, filterOf, type Only, type OwnOptions } from './kind.js';
 import { BY_TEXT } from './order.js';
 
 interface TextOptions extends FieldOptions<string> {
@@ -17,8 +17,12 @@ const MOST_CHARACTERS = 4_000;
 /** Of a character in utf8mb4. */
 const CHARACTER_BYTES = 4;
 
+const OWN: OwnOptions<TextOptions> = { max: true, pattern: true, rule: true, filter: true };
+
 /** A text, not only blanks unless it has a pattern. Throws an `Error` for options that contradict each other. */
-export function text<const Options extends TextOptions>(options: Options): FieldOf<string, Options> {
+export function text<const Options extends TextOptions>(
+  options = {} as Only<Options, TextOptions>,
+): FieldOf<string, Options> {
   const { max = NAME.maxLength, pattern, filter, example = 'Example' } = options as TextOptions;
   if (!Number.isSafeInteger(max) || max < 1 || max > MOST_CHARACTERS) {
     throw new Error(`max of a text is a whole number from 1 to ${MOST_CHARACTERS}, not ${max}.`);
@@ -37,6 +41,7 @@ export function text<const Options extends TextOptions>(options: Options): Field
   return {
     kind: {
       name: 'text',
+      own: OWN,
       column: { type: 'varchar', length: max },
       indexBytes: max * CHARACTER_BYTES,
       schema: { type: 'string', ...schema },

@@ -1,5 +1,5 @@
 import { jsonIn } from '../../ground/kernel/json.js';
-import type { FieldOf, FieldOptions } from './kind.js';
+import type { FieldOf, FieldOptions, Only, OwnOptions } from './kind.js';
 
 interface TextsOptions extends Omit<FieldOptions<readonly string[]>, 'unique' | 'sort'> {
   readonly sort?: never;
@@ -13,12 +13,14 @@ interface TextsOptions extends Omit<FieldOptions<readonly string[]>, 'unique' | 
 const ESCAPED_CHARACTERS = 6;
 const MOST_CHARACTERS = 15_000;
 
+const OWN: OwnOptions<TextsOptions> = { most: true, max: true };
+
 /**
  * A list of texts in their order, each not only blanks; no text is there twice. A record without any has an empty list, or
  * none if it is optional. Throws an `Error` for bounds that no column has room for.
  */
 export function texts<const Options extends TextsOptions>(
-  options: Options,
+  options: Only<Options, TextsOptions>,
 ): FieldOf<readonly string[], Options> {
   const { most, max, example = ['Example'.slice(0, max)] } = options as TextsOptions;
   const room = 2 + most * (max * ESCAPED_CHARACTERS + 3);
@@ -30,6 +32,7 @@ export function texts<const Options extends TextsOptions>(
   return {
     kind: {
       name: 'texts',
+      own: OWN,
       column: {
         type: 'varchar',
         length: room,

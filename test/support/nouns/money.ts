@@ -21,6 +21,7 @@ export function money<const Options extends MoneyOptions>(options: Options): Fie
   return {
     kind: {
       name: 'money',
+      own: { currencies: true, filter: true },
       column: { type: 'varchar', length },
       indexBytes: 4 * length,
       schema: {
