@@ -95,13 +95,14 @@ onEachDatabase(
       // Not yet.
       await workOf(app());
       expect(ofOne()).toHaveLength(2);
-      for (const pauseMs of [2_000, 4_000, 8_000]) {
+      for (const [at, pauseMs] of [2_000, 4_000, 8_000].entries()) {
         app().clock.now += pauseMs - 1;
         const before = ofOne().length;
         await workOf(app());
         expect(ofOne()).toHaveLength(before);
         app().clock.now += 1;
-        await expect(workOf(app())).rejects.toThrow('The mail server is away.');
+        const where = `project ${one.projectId} at the change ${failed?.key}, failure ${at + 2}`;
+        await expect(workOf(app())).rejects.toThrow(`${where}: The mail server is away.`);
         expect(ofOne().at(-1)?.key).toBe(failed?.key);
       }
       await create(one, 'C');

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import type { LoadHook } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Compiler } from './typescript.js';
 
 /** Node calls it once, in the thread of the hooks. */
@@ -55,7 +55,9 @@ async function compile(path: string): Promise<string> {
   const outDir = await mkdtemp(join(tmpdir(), 'petstore-typescript-'));
   try {
     const project = join(outDir, 'tsconfig.json');
-    const compilerOptions = { ...OPTIONS, outDir, rootDir: dirname(path) };
+    // Without a root the map names the source from the folder of the output.
+    const sourceRoot = `${pathToFileURL(dirname(path)).href}/`;
+    const compilerOptions = { ...OPTIONS, outDir, rootDir: dirname(path), sourceRoot };
     await writeFile(project, JSON.stringify({ compilerOptions, files: [path] }));
     const printed = await new Promise<string>((resolve) => {
       execFile(process.execPath, [COMPILER.tsc, '-p', project], (_, stdout, stderr) =>

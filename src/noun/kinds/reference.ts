@@ -7,7 +7,7 @@ interface ReferenceOptions extends Omit<FieldOptions<bigint>, 'default'> {
   readonly filter?: true;
   /** A write may state only a record that the project has. */
   readonly mustExist?: true;
-  /** When the other record is deleted: the field stays as it is, the deletion is refused, or the field becomes null. */
+  /** When the other record is deleted: the field stays as it is, the deletion is refused, or the field becomes null. Deleted records of `softDelete` do not count. */
   readonly onDelete?: Reference['onDelete'];
   /** The name of the other record in GraphQL; by default the field's without `Id`. */
   readonly as?: string;

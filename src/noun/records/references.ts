@@ -135,8 +135,9 @@ export class References {
         continue;
       }
       const [own, other] = [this.model.description.singular, to.description.singular];
-      const advice = `${field.name} refers to the ${other} ${id}, which was deleted. Restore that ${other} first.`;
-      throw new AppError('conflict', `The ${own} cannot be restored: ${advice}`);
+      const end = to.description.hasTrash ? `. Restore that ${other} first.` : ' for good.';
+      const why = `${field.name} refers to the ${other} ${id}, which was deleted${end}`;
+      throw new AppError('conflict', `The ${own} cannot be restored: ${why}`);
     }
     return lost as Partial<NounRow>;
   }

@@ -81,10 +81,12 @@ export class AfterCommit implements Capability {
     const lease = await this.claim(projectId);
     if (!lease) return null;
     let position: Position | null = lease.number === 0 ? null : lease;
+    let key = '';
     try {
       const rows = await this.rowsBehind(projectId, position);
       for (const row of rows) {
         const committed = this.committed(row);
+        key = committed?.key ?? '';
         if (committed) await this.call(committed);
         position = { number: row.number, atMs: row.atMs };
         // Each change at once: a crash repeats one.
@@ -98,7 +100,9 @@ export class AfterCommit implements Capability {
       const failures = lease.failures + 1;
       const pauseMs = Math.min(LONGEST_PAUSE_MS, EVERY_MS * 2 ** Math.min(failures, 20));
       await this.release(lease, { ...(position ?? {}), failures, nextAtMs: this.log.now() + pauseMs });
-      return error;
+      const change = key && ` at the change ${key}`;
+      const { message } = error as Error;
+      return new Error(`project ${projectId}${change}, failure ${failures}: ${message}`, { cause: error });
     }
   }
 
