@@ -84,6 +84,22 @@ onEachDatabase(
       expect(components.schemas.Offer.required).toEqual(['id', 'title', 'halfCents']);
       expect(components.schemas.NewOffer.required).toEqual(['title', 'costCents']);
     });
+
+    test('ReadScope-6: a mutation whose answer would have the value is done, and answers null without an error', async () => {
+      const writer = await keyWith('offers:write', 'offers:cut');
+      const input = `{title: "Nuts", costCents: "${COST}"}`;
+      const made = await ask(`mutation { it: createOffer(input: ${input}) { id title costCents } }`, writer);
+      expect(made).toEqual({ data: { it: { id: expect.any(String), title: 'Nuts', costCents: null } } });
+      const acts = [`updateOffer(id: "${id}", input: {costCents: "4"})`, `cutOffer(id: "${id}")`];
+      for (const act of acts) {
+        const answer = await ask(`mutation { it: ${act} { costCents } }`, writer);
+        expect(answer).toEqual({ data: { it: { costCents: null } } });
+      }
+      await ask(`mutation { deleteOffer(id: "${id}") { id } }`, reader);
+      const restored = await ask(`mutation { it: restoreOffer(id: "${id}") { title costCents } }`, reader);
+      expect(restored).toEqual({ data: { it: { title: 'Bolts', costCents: null } } });
+      expect((await send(`${PATH}/${id}`)).body.costCents).toBe(2);
+    });
   },
   { gateway: () => loadGateway(OFFERS) },
 );

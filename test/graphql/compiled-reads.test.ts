@@ -17,7 +17,15 @@ const OPERATIONS = isLongRun ? 2_000 : 200;
 function knownOperation(source: string) {
   const document = parse(source);
   const operation = document.definitions[0] as OperationDefinitionNode;
-  const named = { document, operation, source, name: null, selections: 10, dataOf: 'things' };
+  const named = {
+    document,
+    operation,
+    source,
+    name: null,
+    selections: 10,
+    dataOf: 'things',
+    nestedSources: [],
+  };
   return new KnownOperation(named, {} as OperationCharges);
 }
 

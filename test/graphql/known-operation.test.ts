@@ -28,6 +28,7 @@ beforeEach(() => {
     name: null,
     selections: 5,
     dataOf: 'toys',
+    nestedSources: [],
   };
   operation = new KnownOperation(named, charges);
   const measure = jest.spyOn(charges, 'measure');

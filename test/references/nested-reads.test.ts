@@ -113,30 +113,6 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(seen.data.warehouses.nodes).toEqual([{ crates: { nodes: [] } }]);
   });
 
-  test('Reference-25: a key needs the scope of the nested noun, and nothing of it is read without', async () => {
-    const keyed = (scope: 'crates:read' | 'warehouses:read') => stores.tenant([scope]);
-    const [ofCrates, ofWarehouses] = await Promise.all([keyed('crates:read'), keyed('warehouses:read')]);
-    const { db } = stores.app;
-    await db.connected((manager) =>
-      manager.query('UPDATE api_keys SET project_id = ? WHERE id IN (?, ?)', [
-        owner.projectId,
-        ofCrates.keyId,
-        ofWarehouses.keyId,
-      ]),
-    );
-    stores.statements.length = 0;
-    const crates = await ofCrates.ask('{ crates(first: 2) { nodes { code warehouse { name } } } }');
-    expect(crates.data.crates.nodes).toEqual([
-      { code: 'F0', warehouse: null },
-      { code: 'F1', warehouse: null },
-    ]);
-    expect(crates.errors).toMatchObject([0, 1].map((at) => forbidden(['crates', 'nodes', at, 'warehouse'])));
-    const listed = await ofWarehouses.ask('{ warehouses(first: 1) { nodes { crates { nodes { code } } } } }');
-    expect(listed.data.warehouses.nodes).toEqual([{ crates: null }]);
-    expect(listed.errors).toMatchObject([forbidden(['warehouses', 'nodes', 0, 'crates'])]);
-    expect(stores.statements).toHaveLength(2);
-  });
-
   test('Reference-26: an operation above the bound of the cost is refused before a statement, and costs a unit', async () => {
     const before = await rest(stores.app.url, '/v1/rate_limit', { token: owner.token });
     stores.statements.length = 0;
@@ -205,5 +181,3 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(lists.flat()).toHaveLength(1_600);
   });
 });
-
-const forbidden = (path: readonly (string | number)[]) => ({ path, extensions: { code: 'FORBIDDEN' } });

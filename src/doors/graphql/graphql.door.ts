@@ -8,6 +8,7 @@ import { refuseUnknownPaths } from '../../request/http/unrouted.js';
 import type { KeptResponse, ResponseCache } from '../../request/response-cache/response-cache.js';
 import type { OpenStreams } from '../../request/streams/open-streams.js';
 import { startApollo } from './apollo.js';
+import { nestedSourcesOf } from './execution/nested-fields.js';
 import { KnownDocuments, PersistedQueries } from './known-documents.js';
 import { KnownOperations } from './known-operations.js';
 import { isPage, refuse, streamFormatOf } from './negotiation.js';
@@ -33,11 +34,13 @@ export async function openGraphQLDoor(options: GraphQLDoorOptions) {
   const persistedQueries = new PersistedQueries();
   const charges = new OperationCharges(schema, meter);
   const nullVariables = new NullVariables();
-  const known = new KnownOperations({ schema, charges, nullVariables, persistedQueries, cache, turns });
+  const nestedSources = nestedSourcesOf(schema);
+  const checks = { nullVariables, nestedSources };
+  const known = new KnownOperations({ schema, charges, ...checks, persistedQueries, cache, turns });
   const documents = new KnownDocuments();
   const gate = new DocumentGate(charges, meter, documents, persistedQueries);
   const subscriptions = new Subscriptions(schema, streams);
-  const admitting = { schema, charges, documents, nullVariables, known, turns, subscriptions };
+  const admitting = { schema, charges, documents, ...checks, known, turns, subscriptions };
   const apollo = await startApollo({ ...admitting, persistedQueries, log });
 
   const answerRead = (request: FastifyRequest, reply: FastifyReply, body: JsonBody | null) => {

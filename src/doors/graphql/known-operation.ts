@@ -1,4 +1,5 @@
 import { type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
+import type { NestedSource } from './execution/nested-fields.js';
 import type { OperationCharges, OperationInDocument } from './operation-charges.js';
 import { type CompilableOperation, isCompilable } from './operations/compilable.js';
 import type { MeasuredOperation } from './operations/measured-operation.js';
@@ -15,6 +16,8 @@ export interface NamedOperation extends OperationInDocument, CompilableOperation
   readonly name: string | null;
   /** The noun that it reads. */
   readonly dataOf: string;
+  /** A caller must be able to read all of them. */
+  readonly nestedSources: readonly NestedSource[];
 }
 
 /** A valid read, compiled at its first execution. */

@@ -10,8 +10,8 @@ import {
   type ResponseCache,
   textBytes,
 } from '../../request/response-cache/response-cache.js';
-import { type Context, contextOf } from './execution/context.js';
-import { readsNested } from './execution/nested-fields.js';
+import { type Context, contextOf, serviceCallOf } from './execution/context.js';
+import type { NestedSource, NestedSources } from './execution/nested-fields.js';
 import type { PersistedQueries } from './known-documents.js';
 import { KnownOperation } from './known-operation.js';
 import { answerType } from './negotiation.js';
@@ -41,12 +41,14 @@ interface KnownRequest {
   readonly measured: MeasuredOperation;
   readonly contentType: string;
   readonly dataOf: string;
+  readonly nestedSources: readonly NestedSource[];
 }
 
 interface KnownOperationsOptions {
   schema: GraphQLSchema;
   charges: OperationCharges;
   nullVariables: NullVariables;
+  nestedSources: NestedSources | null;
   persistedQueries: PersistedQueries;
   cache: ResponseCache;
   turns: EventLoopTurns;
@@ -86,24 +88,26 @@ export class KnownOperations {
     if (!source || !document || !operation || !isFaultless) return;
     const name = request.operationName ?? null;
     const key = keyOf(source, name);
-    const dataOf = this.dataOf({ document, operation });
-    if (dataOf === null || this.operations.has(key)) return;
+    if (this.operations.has(key)) return;
+    // With those that a variable leaves out.
+    const nestedSources = this.parts.nestedSources?.(document, operation, () => undefined) ?? [];
+    const dataOf = this.dataOf({ document, operation }, nestedSources.length > 0);
+    if (dataOf === null) return;
     const selections = contextValue.operation?.size.selections ?? 0;
-    const named = { source, document, operation, name, selections, dataOf };
+    const named = { source, document, operation, name, selections, dataOf, nestedSources };
     const size = COMPILED_BYTES + selections * SELECTION_BYTES + 2 * textBytes(key);
     this.operations.set(key, new KnownOperation(named, this.parts.charges), { size });
   }
 
   /** The data of an operation with root fields of one noun, if its whole response may be cached; otherwise null. D-229. */
-  private dataOf({ document, operation }: OperationInDocument): string | null {
+  private dataOf({ document, operation }: OperationInDocument, isNested: boolean): string | null {
     if (operation.operation !== 'query') return null;
     const asked = rootFieldNames(document, operation).filter((name) => name !== '__typename');
     const fields = asked.map((name) => this.cacheable.get(name)?.extensions);
     const [noun, ...others] = new Set(fields.map((extensions) => extensions?.noun));
     if (noun === undefined || others.length > 0) return null;
     const group = fields[0]?.group;
-    const isNested = group !== undefined && readsNested(this.parts.schema, document);
-    if (isNested) return group === null ? null : String(group);
+    if (isNested && group !== undefined) return group === null ? null : String(group);
     return String(noun);
   }
 
@@ -119,7 +123,8 @@ export class KnownOperations {
     const text = `${request.headers.accept ?? ''}\n${request.site.origin ?? ''}\n${body.key}`;
     const before = this.requests.get(text);
     const known = before ?? this.recognize(request, body);
-    if (!known) return null;
+    const mayRead = (source: NestedSource) => source.mayRead(serviceCallOf(contextOf(request, reply)));
+    if (!known?.nestedSources.every(mayRead)) return null;
     const respond = () => {
       const response = this.parts.cache.respond(request, text, async () => {
         const executed = await this.execute(known, body, contextOf(request, reply, known.measured));
@@ -144,7 +149,8 @@ export class KnownOperations {
     const measured = operation.measureWith(posted.variables);
     const contentType = answerType(request);
     if (measured.problem || contentType === undefined) return null;
-    return { operation: operation.reference, measured, contentType, dataOf: operation.named.dataOf };
+    const { dataOf, nestedSources } = operation.named;
+    return { operation: operation.reference, measured, contentType, dataOf, nestedSources };
   }
 
   private hasNull({ named }: KnownOperation, variables: PostedOperation['variables']): boolean {

@@ -18,8 +18,9 @@ import { AppError } from '../../ground/kernel/errors.js';
 import type { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js';
 import { isKnownTag, strongTag } from '../../request/http/content/entity-tag.js';
 import { errorHeaders, toAppError } from '../../request/http/error-reply.js';
-import type { Context } from './execution/context.js';
+import { type Context, serviceCallOf } from './execution/context.js';
 import { causeOf, formatError, logFaults, refusal } from './execution/errors.js';
+import type { NestedSources } from './execution/nested-fields.js';
 import type { KnownDocuments } from './known-documents.js';
 import type { KnownOperations } from './known-operations.js';
 import { LongReads } from './long-reads.js';
@@ -44,6 +45,7 @@ export interface OperationPluginOptions {
   charges: OperationCharges;
   documents: KnownDocuments;
   nullVariables: NullVariables;
+  nestedSources: NestedSources | null;
   known: KnownOperations;
   turns: EventLoopTurns;
   subscriptions: Subscriptions;
@@ -145,7 +147,7 @@ async function admit(resolved: Resolved, options: OperationPluginOptions): Promi
 async function check(
   resolved: Resolved,
   isKnown: boolean,
-  { schema, documents, nullVariables, turns }: OperationPluginOptions,
+  { schema, documents, nullVariables, nestedSources, turns }: OperationPluginOptions,
 ): Promise<Problems | null> {
   const { document, operation, request, contextValue, queryHash, source, metrics } = resolved;
   if (operation?.operation === 'mutation' && contextValue.request.method === 'GET') {
@@ -167,6 +169,8 @@ async function check(
     getVariableValues(schema, definitions, variables, { maxErrors: MAX_VARIABLE_ERRORS });
   if (errors.length > 0) return { code: 'BAD_USER_INPUT', errors };
   measureIntrospection(schema, resolved, coerced);
+  const nested = operation && nestedSources?.(document, operation, variablesIn(coerced));
+  for (const source of nested ?? []) source.requireReader(serviceCallOf(contextValue));
   return null;
 }
 

@@ -52,9 +52,10 @@ function recordField({ from, field, reference, to }: Relation, target: NestedRec
   return {
     type: from.type,
     name: reference.as,
+    source: service,
     config: (schema) => ({
       type: schema.getType(to.type) as GraphQLObjectType,
-      description: `The ${article}${to.singular} of \`${field.name}\`; null if none is set, or if there is none in the project. Needs the scope \`${to.plural}:read\`.`,
+      description: `The ${article}${to.singular} of \`${field.name}\`; null if none is set, or if there is none in the project. Without the scope \`${to.plural}:read\` the operation is refused.`,
       resolve(parent: Parent, _, context) {
         const id = parent[field.name];
         return id == null ? null : batch.join(context, id);
@@ -77,10 +78,11 @@ function listField(
   return {
     type: to.type,
     name,
+    source: service,
     config: (schema) => ({
       type: schema.getType(`${from.type}Connection`) as GraphQLObjectType,
       args: argumentsOf(schema, from.plural),
-      description: `${capitalized(from.plural)} of which \`${field.name}\` is this ${to.singular}, newest first unless \`orderBy\` says otherwise: the list \`${from.plural}(${field.name}: …)\`, with its cursors and without a \`changesCursor\`. Needs the scope \`${from.plural}:read\`.`,
+      description: `${capitalized(from.plural)} of which \`${field.name}\` is this ${to.singular}, newest first unless \`orderBy\` says otherwise: the list \`${from.plural}(${field.name}: …)\`, with its cursors and without a \`changesCursor\`. Without the scope \`${from.plural}:read\` the operation is refused.`,
       resolve(parent: Parent, args, context) {
         const given = { ...args, [field.name]: parent.id };
         // Its problems are of this field alone.

@@ -229,6 +229,11 @@ export class NounService {
     return caller.scopes.has(this.readScope);
   }
 
+  /** Throws `AppError forbidden` unless the caller may read. */
+  requireReader({ caller }: ServiceCall): void {
+    requireScope(caller, this.readScope);
+  }
+
   /**
    * Deletes a record and returns its id; a repeated Idempotency-Key deletes nothing. Throws `AppError forbidden`, `not_found`,
    * and what `expect` throws.

@@ -163,7 +163,8 @@ function shownFields(
   return [...fields.values()].flatMap((nodes) => nodes.slice(-1));
 }
 
-function isLeftOut({ directives = [] }: SelectionNode, variable: Variable): boolean {
+/** Whether @skip or @include leaves the selection out. */
+export function isLeftOut({ directives = [] }: SelectionNode, variable: Variable): boolean {
   return directives.some(({ name, arguments: given = [] }) => {
     const value = valueIn(given.find((argument) => argument.name.value === 'if')?.value, variable);
     return (name.value === 'skip' && value === true) || (name.value === 'include' && value === false);
