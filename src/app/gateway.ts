@@ -7,7 +7,7 @@ import type { Noun, NounSource } from '../noun/noun.js';
 import { capitalized, type GatewayDescription, scopesOfNoun } from '../noun-words.js';
 import type { NounDescription } from '../nouns.js';
 import { type Brand, type BrandOptions, brandOf } from './brand.js';
-import { isReserved, sameName } from './reserved-names.js';
+import { isReserved, requireTables, sameName } from './reserved-names.js';
 
 /** The name of a gateway and the nouns it serves. Everything else is a setting of the environment. */
 interface GatewayOptions extends BrandOptions {
@@ -66,6 +66,7 @@ async function loaded({
   ...gateway
 }: Gateway): Promise<LoadedGateway> {
   const nouns = await Promise.all([first.load(), ...others.map((noun) => noun.load())] as const);
+  requireTables(nouns);
   if (!(migrations instanceof URL)) return { ...gateway, nouns, migrations };
   const { migrationsIn } = await import('../ground/migrations/files/folder.js');
   return { ...gateway, nouns, migrations: await migrationsIn(fileURLToPath(migrations)) };

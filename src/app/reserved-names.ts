@@ -1,3 +1,5 @@
+import type { Noun } from '../noun/noun.js';
+
 /** Whether the platform itself has a type, a field, a path, a page, a command or a table of this name. */
 export function isReserved(name: string): boolean {
   return RESERVED.has(sameName(name));
@@ -37,3 +39,28 @@ const RESERVED = new Set(
     .flatMap((names) => names.join(' ').split(' '))
     .map(sameName),
 );
+
+/** The beginnings of the tables that a noun has for its options. */
+const OPTIONS = { deleted: 'softDelete', committed: 'afterCommit', has: "filter: 'has'" };
+
+/** Throws an `Error` if two nouns of a gateway, or a noun and the platform, would have one table. */
+export function requireTables(nouns: readonly Noun[]): void {
+  const tables = nouns.flatMap((noun) =>
+    (noun.definitions ?? []).map(({ name = '' }, at) => {
+      const { singular } = noun.description;
+      const option =
+        Object.entries(OPTIONS).find(([start]) => name.startsWith(`${start}_`))?.[1] ?? 'an option';
+      return { name, singular, owner: at === 0 ? singular : `${singular} with ${option}` };
+    }),
+  );
+  const ofPlatform = TABLES.join(' ').split(' ');
+  const owners = new Map(ofPlatform.map((name) => [name, 'the platform']));
+  for (const { name, singular, owner } of tables) {
+    const other = owners.get(name);
+    if (other)
+      throw new Error(
+        `The noun ${singular} can't be served: the table ${name} is that of ${owner} and of ${other}. Give one another plural.`,
+      );
+    owners.set(name, owner);
+  }
+}

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createGateway, loadGateway } from '../../src/app/gateway.js';
+import { isReserved } from '../../src/app/reserved-names.js';
 import { ConfigError, loadConfig } from '../../src/ground/config/config.js';
 import { defineNoun } from '../../src/noun/define-noun.js';
 import { text } from '../../src/noun/kinds/text.js';
@@ -13,6 +14,7 @@ import { startGateway } from '../../src/testing/testing.js';
 import { notes } from '../support/gateway/notes.js';
 import { spawnGateway } from '../support/gateway-process.js';
 import { freePort } from '../support/servers/daemon.js';
+import { startApp } from '../support/start-app.js';
 
 type Options = Parameters<typeof createGateway>[0];
 const NOTES = { name: 'Acme', nouns: [{ description: notes.description, load: async () => notes }] };
@@ -62,6 +64,56 @@ test('Start-13: so is a definition whose example, or whose record of the demo pr
   await expect(loadGateway(createGateway({ ...NOTES, migrations: migrations() }))).rejects.toThrow(
     ConfigError,
   );
+});
+
+const title = text({ max: 9, example: 'Emma' });
+const copies = (plural: string) => defineNoun({ name: 'scan', plural, fields: { title } });
+const books = (options: object) => defineNoun({ name: 'book', fields: { title }, changes: true, ...options });
+const hooked = books({ afterCommit: () => {} });
+/** Books with a further table. */
+const withTable = (name: string): (typeof NOTES)['nouns'][number] => ({
+  description: books({}).description,
+  load: async () => {
+    const noun = await books({}).load();
+    return { ...noun, definitions: [...(noun.definitions ?? []), { name, columns: [] }] };
+  },
+});
+
+test.each<[problem: string, nouns: Options['nouns']]>([
+  [
+    'the table committed_books is that of scan and of book with afterCommit',
+    [hooked, copies('committedBooks')],
+  ],
+  [
+    'the table committed_books is that of book with afterCommit and of scan',
+    [copies('committedBooks'), hooked],
+  ],
+  [
+    "the table has_books_tags is that of scan and of book with filter: 'has'",
+    [withTable('has_books_tags'), copies('hasBooksTags')],
+  ],
+  ['the table change_logs is that of book with an option and of the platform', [withTable('change_logs')]],
+])('Start-17: nouns of which a table has two owners are refused at the start: %s', async (problem, nouns) => {
+  const loading = loadGateway(createGateway({ name: 'Acme', nouns }));
+  await expect(loading).rejects.toThrow(ConfigError);
+  await expect(loading).rejects.toThrow(`${problem}. Give one another plural.`);
+});
+
+test('Start-18: so are those of which one has the deleted records of the other in its name', () => {
+  const nouns = [books({ softDelete: true }), copies('deletedBooks')];
+  expect(() => createGateway({ name: 'Acme', nouns })).toThrow('deletedBooks is a name of the noun book too');
+});
+
+test('Start-19: every table of the platform is reserved', async () => {
+  const app = await startApp();
+  const rows: { name: string }[] = await app.db.execute(
+    "SELECT name FROM sqlite_master WHERE type = 'table'",
+    [],
+  );
+  await app.stop();
+  const own = rows.map(({ name }) => name).filter((name) => !/^sqlite_/.test(name) && name !== 'toys');
+  expect(own.length).toBeGreaterThan(15);
+  expect(own.filter((name) => !isReserved(name))).toEqual([]);
 });
 
 test('Start-14: a fault of own parts is no fault of the database', () => {
