@@ -170,4 +170,20 @@ export const GRAPHQL_COST: readonly Mutant[] = [
     breaks: 'graphql executes what graphql-jit would write as JSON.',
     tests: ['Compiled-1', 'Compiled-2'],
   },
+  {
+    id: 'nested-scope-after-the-write',
+    file: 'doors/graphql/operation.plugin.ts',
+    find: 'for (const source of nested ?? [])',
+    replace: 'for (const source of (nested ?? []).slice(99))',
+    breaks: 'A mutation without the scope of a nested noun is refused before it is executed.',
+    tests: ['NestedScope-1'],
+  },
+  {
+    id: 'nested-scope-of-another-key',
+    file: 'doors/graphql/known-operations.ts',
+    find: 'if (!known?.nestedSources.every(mayRead)) return null;',
+    replace: 'if (!known || !mayRead) return null;',
+    breaks: 'An operation that is known from another key needs the scopes of its nested nouns.',
+    tests: ['Reference-25', 'NestedScope-3'],
+  },
 ];

@@ -402,4 +402,12 @@ export const RECORDS: readonly Mutant[] = [
     breaks: 'A cursor belongs to its range.',
     tests: ['Sort-4'],
   },
+  {
+    id: 'snapshot-after-the-lock',
+    file: 'ground/records/record-table.ts',
+    find: 'before ? await this.lock(manager, key) : await',
+    replace: 'await',
+    breaks: 'A change is logged as it is stored, not as another write of the transaction could see it.',
+    tests: ['Action-16'],
+  },
 ];

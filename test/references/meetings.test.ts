@@ -1,13 +1,18 @@
 import { beforeEach, expect, test } from '@jest/globals';
+import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { createGateway, loadGateway } from '../../src/app/gateway.js';
 import { NewTable } from '../../src/ground/migrations/table-changes.js';
 import { defineNoun } from '../../src/noun/define-noun.js';
 import { refuse } from '../../src/noun/definition/action.js';
+import type { ModelAction } from '../../src/noun/definition/model.js';
 import { int64 } from '../../src/noun/kinds/int64.js';
 import { integer } from '../../src/noun/kinds/integer.js';
 import { reference } from '../../src/noun/kinds/reference.js';
 import { text } from '../../src/noun/kinds/text.js';
+import type { NounService } from '../../src/noun/records/noun.service.js';
 import { trashTableOf } from '../../src/noun/tables/noun-trash.js';
+import { callAs } from '../support/call-as.js';
+import { eventually } from '../support/eventually.js';
 import { graphql, rest } from '../support/http/client.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import { TEST_ACTOR, type Tenant } from '../support/start-app.js';
@@ -57,6 +62,13 @@ const safes = defineNoun({
   fields: { title: text({ max: 40 }), pin: text({ max: 8, writeOnly: true }) },
 });
 
+/** Of this test's database: other files use the same server. */
+const WAITING = `SELECT 1 FROM information_schema.innodb_trx
+  JOIN information_schema.processlist ON id = trx_mysql_thread_id
+  WHERE trx_state = 'LOCK WAIT' AND db = DATABASE()`;
+/** InnoDB keeps the rows of this table while it is read more often than every 100 ms. */
+const REFRESHED_MS = 150;
+
 const GATEWAY = createGateway({
   name: 'Meetings',
   nouns: [authors, drafts, safes],
@@ -80,7 +92,7 @@ const GATEWAY = createGateway({
 });
 
 onEachDatabase(
-  (app) => {
+  (app, kind) => {
     let tenant: Tenant;
     beforeEach(async () => {
       tenant = await app().tenant();
@@ -163,6 +175,44 @@ onEachDatabase(
       const changes = (await send('GET', 'drafts/changes')).body;
       const logged = changes.filter(({ draft }: { draft: { id: unknown } }) => String(draft.id) === own);
       expect(logged.map(({ kind: what }: { kind: string }) => what)).toEqual(['created']);
+    });
+
+    // On SQLite no other transaction can write meanwhile.
+    if (kind === 'sqlite') return;
+
+    test('Action-16: so does one that shares its transaction with others, of which one has read before the last change', async () => {
+      await app().app.services.projects.change(TEST_ACTOR, tenant.slug, { isLogged: true });
+      app().clock.now += 60_000;
+      const ids = [];
+      for (const title of ['First', 'Other', 'Old']) ids.push(await create('drafts', { title }));
+      const { database } = app().config;
+      const program = await createConnection(
+        String('url' in database && database.url).replace(/^\w+/, 'mysql'),
+      );
+      await program.query('START TRANSACTION');
+      const change = "UPDATE drafts SET title = 'New' WHERE project_id = ? AND id = ?";
+      await program.query(change, [String(tenant.projectId), ids[2]]);
+
+      const service = app().app.services.nouns[1]?.service as NounService;
+      const [touch] = drafts.model.actions;
+      const { caller, ...call } = callAs(tenant, ['drafts:touch', 'drafts:read']);
+      const logged = { ...call, caller: { ...caller, changesSinceMs: 0 } };
+      const touched = ids.map((id) =>
+        service.act(logged, touch as ModelAction, { id: BigInt(id), input: {} }, []),
+      );
+      // The first is alone in its transaction. The last one waits, after the other of its transaction was done.
+      const waits = async () => (await program.query<RowDataPacket[]>(WAITING))[0].length > 0;
+      await eventually('the last one waits', waits, 2_000, REFRESHED_MS).finally(() =>
+        program.query('COMMIT'),
+      );
+      await program.end();
+      expect((await Promise.all(touched)).map(({ title }) => title)).toEqual(['First', 'Other', 'New']);
+      const changes = (await send('GET', 'drafts/changes')).body;
+      expect(changes.map(({ kind: what }: { kind: string }) => what)).toEqual([
+        'created',
+        'created',
+        'created',
+      ]);
     });
   },
   { gateway: () => loadGateway(GATEWAY) },
