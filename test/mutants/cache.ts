@@ -156,7 +156,7 @@ export const CACHE: readonly Mutant[] = [
   {
     id: 'nested-answer-with-own-version',
     file: 'doors/graphql/known-operations.ts',
-    find: 'if (isNested) return group === null ? null : String(group);',
+    find: 'if (isNested && group !== undefined) return group === null ? null : String(group);',
     replace: 'return String(noun);',
     breaks: 'An answer with records of two nouns is kept only while neither is written.',
     tests: ['Reference-29'],
