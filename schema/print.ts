@@ -11,6 +11,7 @@ import { type PostmanSource, postmanCollection } from '../src/doors/rest/documen
 import { builtFolder } from '../src/doors/web/built-files.js';
 import { allPages } from '../src/doors/web/pages/all-pages.js';
 import { loadConfig } from '../src/ground/config/config.js';
+import { relationsOf } from '../src/noun/definition/relations.js';
 import petstore from '../src/petstore.js';
 import { ownNames } from '../src/request/http/headers.js';
 import { MemoryLimiter } from '../src/request/rate-limit/memory/memory-limiter.js';
@@ -28,7 +29,8 @@ const served = await Promise.all(
 const described = describedGateway({ ...gateway, nouns });
 const schema = await createSchema(served, [], new FieldLimits(new MemoryLimiter(Date.now)));
 const names = ownNames(gateway.slug);
-const documents = await Promise.all(served.map(({ rest }) => rest(names)));
+const relations = relationsOf(served.map(({ description }) => description));
+const documents = await Promise.all(served.map(({ rest }) => rest(names, relations)));
 const openApi = openApiDocument(described, serversOf(addressesOf(config, config.port)), documents);
 const contract: Contract = {
   // Not type-graphql's own emitter: it drops directives.

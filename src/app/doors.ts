@@ -10,6 +10,7 @@ import { dashboardDoor } from '../doors/web/dashboard.door.js';
 import { notFoundForPeople, pagesDoor } from '../doors/web/pages.door.js';
 import { Pages } from '../doors/web/pages.js';
 import { EventLoopTurns } from '../ground/scheduling/event-loop-turns.js';
+import { relationsOf } from '../noun/definition/relations.js';
 import type { NounDoors } from '../noun/noun.js';
 import type { GatewayDescription } from '../noun-words.js';
 import { defaultMaxConnections, OpenConnections } from '../request/http/connections/open-connections.js';
@@ -142,7 +143,9 @@ interface Shared {
 function restFiles(gateway: LoadedGateway, addresses: () => Addresses): () => Promise<RestFiles> {
   let files: RestFiles | null = null;
   const names = ownNames(gateway.slug);
-  const documents = () => Promise.all(gateway.nouns.map(async (noun) => (await noun.contract()).rest(names)));
+  const relations = relationsOf(gateway.nouns.map(({ description }) => description));
+  const documents = () =>
+    Promise.all(gateway.nouns.map(async (noun) => (await noun.contract()).rest(names, relations)));
   return async () => {
     const { RestFiles } = await import('../doors/rest/document/rest-files.js');
     files ??= new RestFiles(describedGateway(gateway), () => serversOf(addresses()), documents);

@@ -191,9 +191,9 @@ async function loadDoors(
         },
       };
     },
-    async rest(names): Promise<RestDocument> {
+    async rest(names, relations): Promise<RestDocument> {
       const { documentOf } = await import('./rest/noun.document.js');
-      const usual = documentOf(model, reads, names);
+      const usual = documentOf(model, reads, names, relations);
       return document?.(usual, model, names) ?? usual;
     },
   };

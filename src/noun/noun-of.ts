@@ -5,6 +5,7 @@ import type { RecordRules } from '../ground/kernel/record-rules.js';
 import type { KeepDeleted } from '../ground/records/record-table.js';
 import type { OwnNames } from '../request/http/headers.js';
 import type { NounModel } from './definition/model.js';
+import type { Relation } from './definition/relations.js';
 import type { Noun, NounContract, NounDoors, OpenNoun } from './noun.js';
 import { Decisions } from './records/decisions.js';
 import { NounService } from './records/noun.service.js';
@@ -58,7 +59,7 @@ interface LoadedDoors {
   /** The classes of its resolvers. */
   readonly resolvers: NounContract['resolvers'];
   open(services: NounServices, now: () => number): NounDoors;
-  rest(names: OwnNames): Promise<RestDocument>;
+  rest(names: OwnNames, relations?: readonly Relation[]): Promise<RestDocument>;
 }
 
 /** The noun of a definition, with its parts loaded. */

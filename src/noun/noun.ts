@@ -11,6 +11,7 @@ import type { NounDescription } from '../nouns.js';
 import type { OwnNames } from '../request/http/headers.js';
 import type { NounFiles } from '../tenants/files/noun-files.js';
 import type { IdempotencyService } from '../tenants/idempotency/idempotency.service.js';
+import type { Relation } from './definition/relations.js';
 import type { NestedRecords } from './graphql/related-fields.js';
 import type { Related } from './records/references.js';
 
@@ -72,6 +73,6 @@ export interface NounContract {
   readonly resolvers: readonly (new (
     ...parts: never[]
   ) => object)[];
-  /** `names` are those of the gateway. */
-  rest(names: OwnNames): Promise<RestDocument>;
+  /** `names` and `relations` are those of the gateway. */
+  rest(names: OwnNames, relations?: readonly Relation[]): Promise<RestDocument>;
 }

@@ -8,6 +8,20 @@ export interface Relation {
   readonly to: NounDescription;
 }
 
+/** A deletion changes or names at most as many records that refer to the deleted one. */
+export const MOST_REFERRING = 1_000;
+
+/** Why a record is not deleted: `count` records, or more than `MOST_REFERRING`, refer to it. */
+export function inUse(
+  { from, field, to }: { from: NounDescription; field: Pick<NounField, 'name'>; to: NounDescription },
+  count: number,
+): string {
+  const { singular, plural } = from;
+  const many = count > MOST_REFERRING ? `more than ${MOST_REFERRING.toLocaleString('en')}` : String(count);
+  const who = count === 1 ? `1 ${singular} refers` : `${many} ${plural} refer`;
+  return `${who} to this ${to.singular} with ${field.name}. Change or delete them first.`;
+}
+
 /** The references between the nouns of a gateway. Throws an `Error` for one that cannot work. */
 export function relationsOf(nouns: readonly NounDescription[]): Relation[] {
   const relations = nouns.flatMap((from) =>

@@ -5,12 +5,9 @@ import { AppError, type FieldProblem, refuseProblems } from '../../ground/kernel
 import type { NounChanges } from '../../ground/records/noun-changes.js';
 import type { PlannedWrite, Preparation } from '../../ground/records/record-table.js';
 import type { ModelField, NounModel } from '../definition/model.js';
-import type { Relation } from '../definition/relations.js';
+import { inUse, MOST_REFERRING, type Relation } from '../definition/relations.js';
 import { indexOf } from './noun-list.js';
 import type { NounRow } from './row.js';
-
-/** A deletion changes or names at most as many records that refer to the deleted one. */
-const MOST_REFERRING = 1_000;
 
 /** The parts of a noun that its references need. */
 export interface Related {
@@ -155,7 +152,7 @@ export class References {
           const ids = await this.referring(manager, dependent, { projectId, id });
           if (ids.length === 0) continue;
           if (!changed.includes(dependent) || ids.length > MOST_REFERRING)
-            throw this.inUse(dependent, ids.length);
+            throw new AppError('conflict', inUse(this.relationOf(dependent), ids.length));
           // Also without a log.
           const changes = await this.unset(manager, dependent, { projectId, ids });
           note?.(changes);
@@ -201,13 +198,7 @@ export class References {
     return changes.flatMap((change) => log.written(change));
   }
 
-  private inUse({ model, field }: Dependent, count: number): AppError {
-    const { singular, plural } = model.description;
-    const many = count > MOST_REFERRING ? `more than ${MOST_REFERRING.toLocaleString('en')}` : String(count);
-    const who = count === 1 ? `1 ${singular} refers` : `${many} ${plural} refer`;
-    return new AppError(
-      'conflict',
-      `${who} to this ${this.model.description.singular} with ${field.name}. Change or delete them first.`,
-    );
+  private relationOf({ model, field }: Dependent) {
+    return { from: model.description, field, to: this.model.description };
   }
 }

@@ -8,6 +8,7 @@ import type { ObjectSchema } from '../../ground/kernel/validation.js';
 import { capitalized } from '../../noun-words.js';
 import { type OwnNames, REPLAYED } from '../../request/http/headers.js';
 import type { ModelField, NounModel } from '../definition/model.js';
+import type { Relation } from '../definition/relations.js';
 import { newSchemaOf, schemasOf } from '../records/schemas.js';
 import { actionDocument } from './action.document.js';
 import type { RecordReads } from './noun.routes.js';
@@ -19,6 +20,7 @@ export function documentOf(
   model: NounModel,
   { hasOne, hasLocation }: RecordReads,
   names: OwnNames,
+  relations: readonly Relation[] = [],
 ): RestDocument {
   const { singular, plural, type, withArticle, hasChanges } = model.description;
   const schemas = schemasOf(model, names.changesCursor);
@@ -34,7 +36,7 @@ export function documentOf(
     ...valuesOf(computed),
   };
   const ofChanges = hasChanges ? changesDocument(model, one, names) : null;
-  const ofRecord = hasOne ? recordDocument(model, names) : null;
+  const ofRecord = hasOne ? recordDocument(model, names, relations) : null;
   const ofTrash = model.hasTrash ? trashDocument(model, names) : null;
   const ofActions = actionDocument(model, names);
   const path = `/${plural}`;

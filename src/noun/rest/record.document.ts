@@ -5,6 +5,7 @@ import type { ObjectSchema } from '../../ground/kernel/validation.js';
 import { MERGE_PATCH } from '../../request/http/content/json-body.js';
 import { type OwnNames, REPLAYED } from '../../request/http/headers.js';
 import type { ModelField, NounModel } from '../definition/model.js';
+import { inUse, MOST_REFERRING, type Relation } from '../definition/relations.js';
 import { jsonOf } from '../kinds/kind.js';
 import { patchSchemaOf } from '../records/schemas.js';
 
@@ -12,7 +13,12 @@ import { patchSchemaOf } from '../records/schemas.js';
 export function recordDocument(
   model: NounModel,
   names: OwnNames,
+  relations: readonly Relation[],
 ): Pick<RestDocument, 'paths' | 'schemas' | 'examples' | 'refusals'> {
+  const referring = relations.filter(
+    ({ to, reference }) => to.plural === model.description.plural && reference.onDelete !== 'allow',
+  );
+  const conflict = conflictOf(referring);
   const { singular, plural, type, withArticle } = model.description;
   const patch = `${type}Patch`;
   const patchSchema = patchSchemaOf(model);
@@ -24,7 +30,7 @@ export function recordDocument(
       [`/${plural}/{${singular}Id}`]: {
         get: getOperation(model, names),
         patch: patchOperation(model, patch, names),
-        delete: deleteOperation(model, names),
+        delete: deleteOperation(model, names, referring),
       },
     },
     schemas: {
@@ -39,7 +45,7 @@ export function recordDocument(
     },
     refusals: {
       [`update${type}`]: { invalid_request: problemsOf(patchSchema, [], ''), forbidden },
-      [`delete${type}`]: { forbidden },
+      [`delete${type}`]: { forbidden, ...(conflict && { conflict }) },
     },
   };
 }
@@ -88,12 +94,16 @@ function patchOperation({ description }: NounModel, patch: string, names: OwnNam
   };
 }
 
-function deleteOperation({ description, hasTrash }: NounModel, names: OwnNames): DocumentedOperation {
+function deleteOperation(
+  { description, hasTrash }: NounModel,
+  names: OwnNames,
+  referring: readonly Relation[],
+): DocumentedOperation {
   const { singular, plural, type, withArticle } = description;
   return {
     operationId: `delete${type}`,
     summary: `Delete ${withArticle}`,
-    description: `Deletes the ${singular}${hasTrash ? '; it can be restored for 30 days' : ' for good'}. With an \`Idempotency-Key\` a repeated request answers as the first one did; without one it is \`not_found\`.`,
+    description: `Deletes the ${singular}${hasTrash ? '; it can be restored for 30 days' : ' for good'}. With an \`Idempotency-Key\` a repeated request answers as the first one did; without one it is \`not_found\`.${referring.map(effectOf).join('')}`,
     scope: `${plural}:write`,
     parameters: [idParameter(singular), IF_MATCH],
     writes: { verb: 'deletes' },
@@ -102,6 +112,22 @@ function deleteOperation({ description, hasTrash }: NounModel, names: OwnNames):
     },
     errors: ['not_found', 'precondition_failed'],
   };
+}
+
+/** A sentence about records that refer to a deleted one. */
+function effectOf({ from, field, reference, to }: Relation): string {
+  const { singular, plural, withArticle } = from;
+  const who = from.plural === to.plural ? `another ${singular}` : withArticle;
+  if (reference.onDelete === 'refuse')
+    return ` While ${who} refers to the ${to.singular} with \`${field.name}\`, the answer is \`conflict\`, and nothing is changed.`;
+  const most = MOST_REFERRING.toLocaleString('en');
+  return ` The ${plural} that refer to the ${to.singular} lose their \`${field.name}\`: if there are more than ${most}, or a ${singular} would not be valid, the answer is \`conflict\`, and nothing is changed.`;
+}
+
+/** What a client is told, if a deletion can be refused. */
+function conflictOf(referring: readonly Relation[]): string | null {
+  const one = referring.find(({ reference }) => reference.onDelete === 'refuse') ?? referring[0];
+  return one ? inUse(one, one.reference.onDelete === 'refuse' ? 2 : MOST_REFERRING + 1) : null;
 }
 
 export const idParameter = (singular: string) => ({
