@@ -1,15 +1,13 @@
 import { withDrawnIds } from '../../ground/database/drawn-id.js';
 import {
   type Caller,
-  hasOpenLog,
   type NounScope,
   requireAnswerable,
   requireScope,
   type ServiceCall,
 } from '../../ground/kernel/caller.js';
-import { AppError, refuseProblems } from '../../ground/kernel/errors.js';
+import { refuseProblems } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
-import type { ChangePage, ChangeStream, ChangesRequest } from '../../ground/records/noun-changes.js';
 import type { Alongside, NameOf } from '../../ground/records/record-table.js';
 import {
   type Creation,
@@ -19,7 +17,8 @@ import {
 } from '../../tenants/idempotency/idempotency.service.js';
 import type { ModelAction, NounModel } from '../definition/model.js';
 import { type Decisions, named } from './decisions.js';
-import type { ListedRow, NounListRequest, NounPage } from './noun-list.js';
+import type { ListedRow } from './noun-list.js';
+import { NounReads } from './noun-reads.js';
 import type { NounStore } from './noun-store.js';
 import type { NounRow } from './row.js';
 import { inputOf, storedAnswers } from './stored-answers.js';
@@ -30,24 +29,24 @@ export type Values = Readonly<Record<string, unknown>>;
 /** A row as an answer has it. */
 export type Shown = <Row extends NounRow | ListedRow>(row: Row) => Row;
 
-/** The records of a noun in the caller's project. For the caller, records of other projects do not exist. */
-export class NounService {
+/** The records of a noun in the caller's project, and what changes them. */
+export class NounService extends NounReads {
   private readonly answers: ReturnType<typeof storedAnswers>;
   /** Null = nothing changes or refuses a write. */
   private readonly hook: Decisions | null;
   private readonly verify: ((row: NounRow) => void) | undefined = undefined;
-  private readonly readScope: NounScope;
   private readonly mayWrite: NounScope;
 
   constructor(
-    protected readonly model: NounModel,
-    private readonly store: NounStore,
+    model: NounModel,
+    store: NounStore,
     private readonly ids: IdGenerator,
     private readonly idempotency: IdempotencyService,
-    protected readonly now: () => number,
+    now: () => number,
     /** Of a noun with actions or a hook. */
     private readonly decisions: Decisions | null = null,
   ) {
+    super(model, store, now);
     const { description, checks } = model;
     if (checks || model.computed.length > 0) {
       this.verify = (row) => {
@@ -55,56 +54,9 @@ export class NounService {
         this.requireAnswer(row);
       };
     }
-    this.readScope = `${description.plural}:read`;
     this.mayWrite = `${description.plural}:write`;
     this.answers = storedAnswers(model);
     this.hook = model.beforeWrite ? decisions : null;
-  }
-
-  /** A page: one query, of one range of an index also for late pages. Throws `AppError forbidden`. */
-  async list({ caller }: ServiceCall, wanted: NounListRequest): Promise<NounPage> {
-    requireScope(caller, this.readScope);
-    return this.store.page(caller.projectId, { ...wanted, isFollowed: this.isFollowed(caller) });
-  }
-
-  /** As `list`, for several lists with one query. */
-  async lists({ caller }: ServiceCall, wanted: readonly NounListRequest[]): Promise<NounPage[]> {
-    requireScope(caller, this.readScope);
-    return this.store.pages(caller.projectId, wanted);
-  }
-
-  /** The next changes. Throws `AppError forbidden`, and what `NounChanges.page` throws. */
-  async changes({ caller }: ServiceCall, wanted: ChangesRequest<NounRow>): Promise<ChangePage<NounRow>> {
-    requireScope(caller, this.readScope);
-    return this.store.changes.page(caller, wanted);
-  }
-
-  /** A live stream of changes. Throws as `changes`. */
-  async followChanges(
-    { caller }: ServiceCall,
-    wanted: ChangesRequest<NounRow>,
-  ): Promise<ChangeStream<NounRow>> {
-    requireScope(caller, this.readScope);
-    return this.store.changes.follow(caller, wanted);
-  }
-
-  /** How many records the list has, up to its page size. Throws `AppError forbidden`. */
-  async count({ caller }: ServiceCall, wanted: NounListRequest): Promise<number> {
-    requireScope(caller, this.readScope);
-    return this.store.count(caller.projectId, wanted);
-  }
-
-  /** Throws `AppError forbidden`, `not_found`. */
-  async get({ caller }: ServiceCall, id: bigint): Promise<NounRow> {
-    requireScope(caller, this.readScope);
-    return (await this.store.find(caller.projectId, id)) ?? this.refuseUnknown(id);
-  }
-
-  /** As `get`, for several records with one query; unknown ids are left out. */
-  async getAll({ caller }: ServiceCall, ids: readonly bigint[]): Promise<Map<bigint, NounRow>> {
-    requireScope(caller, this.readScope);
-    const found = await this.store.findAll(caller.projectId, ids);
-    return new Map(found.map((row) => [row.id, row]));
   }
 
   /**
@@ -224,16 +176,6 @@ export class NounService {
     return done.row;
   }
 
-  /** Whether the caller sees a record in an answer. */
-  mayRead({ caller }: ServiceCall): boolean {
-    return caller.scopes.has(this.readScope);
-  }
-
-  /** Throws `AppError forbidden` unless the caller may read. */
-  requireReader({ caller }: ServiceCall): void {
-    requireScope(caller, this.readScope);
-  }
-
   /**
    * Deletes a record and returns its id; a repeated Idempotency-Key deletes nothing. Throws `AppError forbidden`, `not_found`,
    * and what `expect` throws.
@@ -266,14 +208,6 @@ export class NounService {
   /** Makes rows what the caller's answers have. */
   shownTo(_call: ServiceCall): Shown {
     return (row) => row;
-  }
-
-  refuseUnknown(id: bigint): never {
-    throw new AppError('not_found', `There is no ${this.model.description.singular} ${id}.`);
-  }
-
-  private isFollowed(caller: Caller): boolean {
-    return this.model.description.hasChanges === true && hasOpenLog(caller, this.now());
   }
 
   private insert(
