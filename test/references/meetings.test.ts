@@ -1,5 +1,4 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { createGateway, loadGateway } from '../../src/app/gateway.js';
 import { NewTable } from '../../src/ground/migrations/table-changes.js';
 import { defineNoun } from '../../src/noun/define-noun.js';
@@ -12,9 +11,9 @@ import { text } from '../../src/noun/kinds/text.js';
 import type { NounService } from '../../src/noun/records/noun.service.js';
 import { trashTableOf } from '../../src/noun/tables/noun-trash.js';
 import { callAs } from '../support/call-as.js';
-import { eventually } from '../support/eventually.js';
 import { graphql, rest } from '../support/http/client.js';
 import { onEachDatabase } from '../support/on-databases.js';
+import { otherTransaction } from '../support/references/other-transaction.js';
 import { TEST_ACTOR, type Tenant } from '../support/start-app.js';
 
 const authors = defineNoun({
@@ -61,13 +60,6 @@ const safes = defineNoun({
   name: 'safe',
   fields: { title: text({ max: 40 }), pin: text({ max: 8, writeOnly: true }) },
 });
-
-/** Of this test's database: other files use the same server. */
-const WAITING = `SELECT 1 FROM information_schema.innodb_trx
-  JOIN information_schema.processlist ON id = trx_mysql_thread_id
-  WHERE trx_state = 'LOCK WAIT' AND db = DATABASE()`;
-/** InnoDB keeps the rows of this table while it is read more often than every 100 ms. */
-const REFRESHED_MS = 150;
 
 const GATEWAY = createGateway({
   name: 'Meetings',
@@ -185,13 +177,9 @@ onEachDatabase(
       app().clock.now += 60_000;
       const ids = [];
       for (const title of ['First', 'Other', 'Old']) ids.push(await create('drafts', { title }));
-      const { database } = app().config;
-      const program = await createConnection(
-        String('url' in database && database.url).replace(/^\w+/, 'mysql'),
-      );
-      await program.query('START TRANSACTION');
+      const other = await otherTransaction(app().config.database);
       const change = "UPDATE drafts SET title = 'New' WHERE project_id = ? AND id = ?";
-      await program.query(change, [String(tenant.projectId), ids[2]]);
+      await other.run(change, [tenant.projectId, ids[2]]);
 
       const service = app().app.services.nouns[1]?.service as NounService;
       const [touch] = drafts.model.actions;
@@ -201,11 +189,7 @@ onEachDatabase(
         service.act(logged, touch as ModelAction, { id: BigInt(id), input: {} }, []),
       );
       // The first is alone in its transaction. The last one waits, after the other of its transaction was done.
-      const waits = async () => (await program.query<RowDataPacket[]>(WAITING))[0].length > 0;
-      await eventually('the last one waits', waits, 2_000, REFRESHED_MS).finally(() =>
-        program.query('COMMIT'),
-      );
-      await program.end();
+      await other.isWaitedFor().finally(() => other.end('COMMIT'));
       expect((await Promise.all(touched)).map(({ title }) => title)).toEqual(['First', 'Other', 'New']);
       const changes = (await send('GET', 'drafts/changes')).body;
       expect(changes.map(({ kind: what }: { kind: string }) => what)).toEqual([
