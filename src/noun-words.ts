@@ -89,12 +89,17 @@ export function headOf({ fields }: NounDescription): NounField {
   return head;
 }
 
-/** The fields that a noun's list can be filtered by, with their filters. */
+/** The fields that a noun's list can be filtered by, with their filters. Of a filter by an entry, the field is one entry. */
 export function filteredFieldsOf({ fields, filters }: NounDescription) {
   return filters.flatMap((filter) => {
     const field = fields.find(({ name }) => name === filter.field);
-    return field ? [{ ...filter, field }] : [];
+    return field ? [{ ...filter, field: filter.match === 'has' ? entryOf(field) : field }] : [];
   });
+}
+
+function entryOf(field: NounField): NounField {
+  const [example = ''] = JSON.parse(field.example) as string[];
+  return { ...field, kind: 'text', json: 'text', scalar: 'String', example };
 }
 
 /** Of a new item: `7b1f0c52-add-rex`. Another act needs another key. */

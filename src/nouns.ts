@@ -54,7 +54,7 @@ export interface NounField {
   readonly readScope?: string;
   /** GraphQL has its orders, such as `DUE_AT` and `DUE_AT_DESC`. */
   readonly isSorted?: boolean;
-  /** Of text, in characters. */
+  /** Of a text, or of each text of a list, in characters. */
   readonly maxLength?: number;
   /** In forms a new item has the default, or the first one; a truth value that may be absent has none. */
   readonly choices?: readonly string[];
@@ -83,10 +83,13 @@ export interface NounReference {
 export interface NounFilter {
   /** The argument of the list, such as `titleStartsWith`. */
   readonly argument: string;
-  /** The name of the field, a choice or a text. */
+  /** The name of the field, such as a choice or a text. */
   readonly field: string;
-  /** The value itself, or the start of a text, or a bound of a range: by these two the list is then ordered. */
-  readonly match: 'whole' | 'start' | 'from' | 'before';
+  /**
+   * The value itself, or one of the texts of a list: then the list of items is ordered by age. Or the start of a text, or a
+   * bound of a range: by these two it is then ordered.
+   */
+  readonly match: 'whole' | 'has' | 'start' | 'from' | 'before';
 }
 
 /** `lend` of books is the mutation `lendBook`, the path `/books/{bookId}/lend` and the scope `books:lend`. */

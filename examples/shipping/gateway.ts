@@ -33,7 +33,7 @@ const shipments = defineNoun({
     weightKg: decimal({ digits: 9, places: 3, min: '0.001', example: '12.500' }),
     fragile: boolean({ default: false, filter: true }),
     carrier: choice({ dhl: 'DHL', ups: 'UPS' }, { filter: true, default: 'dhl' }),
-    tags: texts({ most: 10, max: 40, default: [] }),
+    tags: texts({ most: 10, max: 40, default: [], filter: 'has' }),
     dueAt: dateTime({ example: '2026-12-24T18:00:00.000Z' }),
     deliveredAt: dateTime({ optional: true, immutable: true, filter: 'range', sort: true }),
   },

@@ -119,9 +119,9 @@ function requireNames(nouns: readonly NounDescription[]): void {
   }
 }
 
-/** The types and root fields of a noun in GraphQL. Its plural is also its path, its command and its table. */
+/** The types and root fields of a noun in GraphQL, and its tables. Its plural is also its path, its command and its table. */
 function namesOf(noun: NounDescription): readonly string[] {
-  const { singular, plural, type, fields, actions = [], hasTrash } = noun;
+  const { singular, plural, type, fields, filters, actions = [], hasTrash } = noun;
   const parts = ['Change', 'Changes', 'ChangeConnection', 'Connection', 'Edge', 'Order'];
   return [
     ...[singular, plural, type, `${singular}Count`, `${singular}Changes`],
@@ -135,6 +135,9 @@ function namesOf(noun: NounDescription): readonly string[] {
         ]
       : []),
     ...[`New${type}`, `Deleted${type}`, ...parts.map((part) => `${type}${part}`)],
+    ...filters
+      .filter(({ match }) => match === 'has')
+      .map(({ field }) => `has${capitalized(plural)}${capitalized(field)}`),
     ...fields.filter(({ kind }) => kind === 'choice').map((field) => `${type}${capitalized(field.name)}`),
     ...actions.flatMap((action) => [
       `${action.name}${type}`,

@@ -2,7 +2,7 @@ import type { RestDocument } from '../doors/rest/rest-document.js';
 import type { DatabaseSchema } from '../ground/database/data-source.js';
 import { AppError, invalidField } from '../ground/kernel/errors.js';
 import type { RecordRules } from '../ground/kernel/record-rules.js';
-import type { KeepDeleted } from '../ground/records/record-table.js';
+import type { Beside } from '../ground/records/record-table.js';
 import type { OwnNames } from '../request/http/headers.js';
 import type { NounModel } from './definition/model.js';
 import type { Relation } from './definition/relations.js';
@@ -39,6 +39,7 @@ export async function furtherTablesOf({ model, table }: Pick<Defined, 'model' | 
   return {
     trashed: model.hasTrash ? await trashOf(model, table) : null,
     committed: model.afterCommit ? await afterCommitOf(model) : null,
+    having: table.entries.length > 0 ? await entriesOf(model, table) : [],
   };
 }
 
@@ -51,6 +52,14 @@ async function trashOf(model: NounModel, table: NounTable) {
 async function afterCommitOf(model: NounModel) {
   const { AfterCommit, afterCommitTableOf } = await import('./tables/after-commit.js');
   return { AfterCommit, table: afterCommitTableOf(model) };
+}
+
+async function entriesOf(model: NounModel, { entries }: NounTable) {
+  const { NounEntries, entriesEntityOf } = await import('./tables/noun-entries.js');
+  return entries.map((each) => {
+    const { Row, schema } = entriesEntityOf(model, each);
+    return { table: { schema, definition: each.table }, beside: new NounEntries(Row, each) };
+  });
 }
 
 type FurtherTables = Awaited<ReturnType<typeof furtherTablesOf>>;
@@ -66,7 +75,7 @@ interface LoadedDoors {
 export function nounOf(
   { model, table, entity, demo, loadDoors }: Defined,
   migrations: DatabaseSchema['migrations'],
-  { trashed, committed }: FurtherTables = { trashed: null, committed: null },
+  { trashed, committed, having }: FurtherTables = { trashed: null, committed: null, having: [] },
 ): Noun {
   const { description } = model;
   const Row = entity as unknown as new () => NounRow;
@@ -82,7 +91,7 @@ export function nounOf(
     ),
   );
   const hasConflicts = model.uniques.length > 0 || model.fields.some(({ kind }) => kind.reference?.mustExist);
-  const further = [trashed, committed].flatMap((each) => (each ? [each.table] : []));
+  const further = [trashed, committed, ...having].flatMap((each) => (each ? [each.table] : []));
   return {
     description,
     entities: [entityOf(model, table, Row), ...further.map(({ schema }) => schema)],
@@ -90,8 +99,8 @@ export function nounOf(
     definitions: [table.table, ...further.map(({ definition }) => definition)],
     open({ db, ids, idempotency, versions, changes, now }): OpenNoun {
       const trash = trashed && new trashed.NounTrash(model, trashed.table.Row, db, now);
-      const keep = trash && ((...deleted: Parameters<KeepDeleted>) => trash.keep(...deleted));
-      const store = new NounStore(model, Row, db, versions, changes, keep);
+      const besides: Beside<NounRow>[] = [...(trash ? [trash] : []), ...having.map(({ beside }) => beside)];
+      const store = new NounStore(model, Row, db, versions, changes, besides);
       const decisions = model.actions.length > 0 || model.beforeWrite ? new Decisions(model) : null;
       const hasOwnAnswers =
         model.computed.length > 0 || model.fields.some(({ options }) => options.readScope !== undefined);
@@ -107,7 +116,14 @@ export function nounOf(
             ? [new committed.AfterCommit(model, committed.table.Row, db, changes.log, store.changes)]
             : []),
         ],
-        related: { model, entity: Row, references: store.references, changes: store.changes, versions },
+        related: {
+          model,
+          entity: Row,
+          references: store.references,
+          changes: store.changes,
+          versions,
+          besides,
+        },
         files: {
           description,
           entity: Row,
@@ -116,6 +132,7 @@ export function nounOf(
             return decisions ? refusingRow(() => decisions.ofCreation(record, now())) : record;
           },
           ...(Object.keys(texts).length > 0 && { texts }),
+          ...(having.length > 0 && { besides: having.map(({ beside }) => beside) as never }),
           ...(hasConflicts && {
             conflicts: (projectId, records) => store.conflicts(projectId, records as NounRow[]),
             preparationOf: (projectId, records) =>

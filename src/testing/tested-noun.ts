@@ -24,6 +24,8 @@ export interface TestedNoun extends Required<Stated> {
   /** A field of text with the most characters that it has; null = there is none, here and below. */
   readonly text: { readonly name: string; readonly maxLength: number } | null;
   readonly filter: TestedFilter | null;
+  /** The filters by a text of a list, with a text of the first input. */
+  readonly entries: readonly TestedEntry[];
   /** An input for each of the digits; {} = there is no such field, also in the two below. */
   readonly integers: readonly [Values, ...Values[]];
   /** The choice with one of its two values. */
@@ -50,6 +52,13 @@ interface TestedFilter {
   readonly values: readonly [string, string];
   /** The value of each input, which only a required field states; null = a record need not have one. */
   readonly usual: string | null;
+}
+
+interface TestedEntry {
+  readonly argument: string;
+  readonly text: string;
+  /** A change can state the list. */
+  readonly isChangeable: boolean;
 }
 
 /** The names that follow from a description. */
@@ -116,6 +125,7 @@ export function testedNoun({ name, nouns }: Gateway, facts: NounFacts): TestedNo
     text,
     int64,
     filter,
+    entries: entriesOf(model, plain(facts.input(0))),
     integers: [firstInteger, ...otherIntegers],
     chosen: (at) => (filter ? { [filter.field]: filter.values[at] } : {}),
     named: (value) => (text ? { [text.name]: value } : {}),
@@ -129,9 +139,12 @@ export function testedNoun({ name, nouns }: Gateway, facts: NounFacts): TestedNo
         ...model.startFilters.filter(stated).map((each) => ({ ...each, order: '' })),
         ...model.wholeFilters.filter(stated).map((each) => ({ ...each, order: 'orderBy: NEWEST, ' })),
       ];
-      const given = lists.map(({ argument, field, order }) => {
-        const value = literal(description, { [field.name]: input[field.name] }).slice(1, -1);
-        return order + value.replace(field.name, argument);
+      const given = lists.flatMap(({ argument, field, order }) => {
+        const value = input[field.name];
+        if (field.filter === 'has')
+          return (value as string[]).slice(0, 1).map((one) => `${argument}: ${JSON.stringify(one)}`);
+        const stated = literal(description, { [field.name]: value }).slice(1, -1);
+        return order + stated.replace(field.name, argument);
       });
       return [...given, `ids: ["${id}"]`];
     },
@@ -164,6 +177,15 @@ function namesOf(model: Model): NounNames {
     fields: ['id', ...shownFieldsOf(model).map(({ name }) => name)].join(' '),
     table,
   };
+}
+
+/** Of the lists that the first input states. */
+function entriesOf({ wholeFilters }: Model, input: Values): TestedEntry[] {
+  return wholeFilters.flatMap(({ argument, field }) => {
+    const list = field.filter === 'has' ? input[field.name] : null;
+    const text = Array.isArray(list) ? list.at(-1) : undefined;
+    return text === undefined ? [] : [{ argument, text, isChangeable: field.options.immutable !== true }];
+  });
 }
 
 /** In tests it must be long enough for a name. */

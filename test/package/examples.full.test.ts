@@ -74,6 +74,7 @@ test('Package-15: a shipment with its warehouse and an action is one file of 60 
     { trackingCode: 'PX4711', warehouse: null },
   ]);
   expect((await ask(`/v1/shipments?deliveredAtFrom=${at}`)).body).toMatchObject([{ id }]);
+  expect((await ask('/v1/shipments?tags=gift&carrier=dhl')).body).toMatchObject([{ trackingCode: 'PX4711' }]);
   expect((await ask(path, undefined, 'DELETE')).status).toBe(204);
   expect(await ask(`${path}/restore`, undefined, 'POST')).toMatchObject({ status: 200, body: { id } });
   expect(await stop()).toBe(0);

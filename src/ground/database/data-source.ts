@@ -32,7 +32,7 @@ export interface DatabaseSchema {
   /** Oldest first. */
   readonly migrations: readonly (new () => Migration)[];
   /** The tables that follow from definitions: `petstore migrate --write` keeps the migrations equal to them. */
-  readonly definitions?: readonly TableOptions[];
+  readonly definitions?: readonly (TableOptions & { readonly filledFrom?: string })[];
 }
 
 /** Migrations can take long, but a missing server must be noticed soon. */

@@ -10,6 +10,10 @@ export interface SqlPart {
 export interface SqlDialect {
   /** Follows the name of a table: the statement reads this index and no other. */
   forceIndex(index: string): string;
+  /** The index that is the primary key; null = it has no name, and needs none. */
+  readonly primaryKey: string | null;
+  /** Joins two tables: the first one is read first. */
+  readonly inThisOrder: string;
   /** Ends a select: until the end of the transaction, no other one changes or deletes its rows. */
   readonly shareLock: string;
   /** As `shareLock`, and no other one locks them. */
@@ -30,6 +34,8 @@ export interface SqlDialect {
 
 export const SQLITE: SqlDialect = {
   forceIndex: (index) => `INDEXED BY ${index}`,
+  primaryKey: null,
+  inThisOrder: 'CROSS JOIN',
   // Only one transaction writes.
   shareLock: '',
   updateLock: '',
@@ -43,6 +49,8 @@ export const SQLITE: SqlDialect = {
 
 export const MYSQL: SqlDialect = {
   forceIndex: (index) => `FORCE INDEX (${index})`,
+  primaryKey: 'PRIMARY',
+  inThisOrder: 'STRAIGHT_JOIN',
   // Not FOR SHARE, which MariaDB does not know.
   shareLock: 'LOCK IN SHARE MODE',
   updateLock: 'FOR UPDATE',

@@ -5,6 +5,7 @@ import { requireChangeable } from './changeable.js';
 import type { ColumnChange, TableChange } from './changed-values.js';
 import { exactCollation, isSqlite, NewTables } from './tables.js';
 
+export { DroppedFilledTable, NewFilledTable } from './filled-tables.js';
 export { isSqlite, type TableChange };
 
 /** Creates the table of a noun, and drops it when it is undone. Its texts are compared by all their bytes. */

@@ -17,8 +17,14 @@ export interface ProjectRow {
 /** Runs in the transaction of a write, such as storing its answer for an Idempotency-Key; null = nothing runs. */
 export type Alongside<T> = ((manager: EntityManager, result: T) => Promise<void>) | null;
 
-/** Runs in the transaction of a deletion, before the record is gone. */
-export type KeepDeleted = (manager: EntityManager, projectId: bigint, id: bigint) => Promise<void>;
+/** Rows of another table that follow from the records, and are written in the transaction of each write. */
+export interface Beside<Row> {
+  /** Whether they follow from this write. If so, the record is read and locked before it is changed or deleted. */
+  needs(write: PlannedWrite<Row>): boolean;
+  /** Runs after an insertion and an update, and before a deletion. */
+  run(manager: EntityManager, changes: readonly RecordChange<Row>[]): Promise<void>;
+}
+
 /** Logs changes of any table in the change log of the project; null = it is off. */
 type Note = ((changes: readonly WrittenChange[]) => void) | null;
 
@@ -56,7 +62,7 @@ export class RecordTable<Row extends ProjectRow> {
     protected readonly db: Database,
     protected readonly versions: DataVersions,
     private readonly feeds: ChangeFeeds,
-    private readonly keepDeleted: KeepDeleted | null = null,
+    readonly besides: readonly Beside<Row>[] = [],
   ) {
     this.changes = new NounChanges(entity, db, feeds);
   }
@@ -82,15 +88,19 @@ export class RecordTable<Row extends ProjectRow> {
   ): Promise<void> {
     const { projectId, changesSinceMs, mayWrite } = caller;
     const insert = insertion(this.repository.metadata, rows);
-    const preparation = this.preparationOf(projectId, { created: rows, nameOf });
+    const write = { created: rows, nameOf };
+    const preparation = this.preparationOf(projectId, write);
+    const besides = needing(this.besides, write);
     // Most writes: a prepared statement, without TypeORM's query runner. Of one row, because each size is a statement. D-44.
-    if (rows.length === 1 && !alongside && !preparation && changesSinceMs === null) {
+    if (rows.length === 1 && !alongside && !preparation && !besides && changesSinceMs === null) {
       const run = () => this.db.write(() => this.db.execute(...insert, mayWrite), mayWrite);
       await this.versions.change(projectId, run);
       return;
     }
-    await this.write(caller, alongside !== null, preparation, async (manager, note) => {
+    const isTogether = alongside !== null || besides !== null;
+    await this.write(caller, isTogether, preparation, async (manager, note) => {
       await manager.query(...insert);
+      await besides?.(manager, created(rows));
       await alongside?.(manager, [...rows]);
       for (const after of rows) note?.({ before: null, after });
     });
@@ -109,12 +119,15 @@ export class RecordTable<Row extends ProjectRow> {
     { expect, verify }: Checks<Row> = {},
   ): Promise<Row | null> {
     const decide = typeof changes === 'function' ? changes : null;
-    const isTogether = alongside !== null || decide !== null || expect !== undefined || verify !== undefined;
+    const besidesOf = (values: Partial<Row>) => needing(this.besides, { changed: id, values });
+    const isFollowed = typeof changes !== 'function' && besidesOf(changes) !== null;
+    const isTogether =
+      alongside !== null || decide !== null || expect !== undefined || verify !== undefined || isFollowed;
     const prepared = (values: Partial<Row>) => this.preparationOf(caller.projectId, { changed: id, values });
     const preparation = typeof changes === 'function' ? null : prepared(changes);
     return this.write(caller, isTogether, preparation, async (manager, note) => {
       const key = keyOf<Row>(caller.projectId, id);
-      const before = (note || expect || decide) && (await this.lock(manager, key));
+      const before = (note || expect || decide || isFollowed) && (await this.lock(manager, key));
       if (before) expect?.(before);
       const wanted = decide ? before && decide(before) : (changes as Partial<Row>);
       // The decided changes are known only now.
@@ -125,6 +138,7 @@ export class RecordTable<Row extends ProjectRow> {
       // A snapshot read may not see what another transaction stored before the lock.
       const after = before ? await this.lock(manager, key) : await manager.findOneBy(this.entity, key);
       if (after) verify?.(after);
+      if (before && after && wanted) await besidesOf(wanted)?.(manager, [{ before, after }]);
       if (after) await alongside?.(manager, after);
       if (before && after) note?.({ before, after });
       return after;
@@ -139,12 +153,13 @@ export class RecordTable<Row extends ProjectRow> {
     { expect }: Pick<Checks<Row>, 'expect'> = {},
   ): Promise<boolean> {
     const preparation = this.preparationOf(caller.projectId, { deleted: id });
-    const isTogether = alongside !== null || expect !== undefined || this.keepDeleted !== null;
+    const besides = needing(this.besides, { deleted: id });
+    const isTogether = alongside !== null || expect !== undefined || besides !== null;
     return this.write(caller, isTogether, preparation, async (manager, note) => {
       const key = keyOf<Row>(caller.projectId, id);
-      const before = (note || expect || this.keepDeleted) && (await this.lock(manager, key));
+      const before = (note || expect || besides) && (await this.lock(manager, key));
       if (before) expect?.(before);
-      if (before) await this.keepDeleted?.(manager, caller.projectId, id);
+      if (before) await besides?.(manager, [{ before, after: null }]);
       const { affected } = await manager.delete(this.entity, key);
       if (affected === 1) await alongside?.(manager, id);
       if (before) note?.({ before, after: null });
@@ -171,6 +186,7 @@ export class RecordTable<Row extends ProjectRow> {
           keyOf<Row>(caller.projectId, id),
           lost as QueryDeepPartialEntity<Row>,
         );
+      await needing(this.besides, { created: [after], nameOf: undefined })?.(manager, created([after]));
       await alongside?.(manager, after);
       note?.({ before: null, after });
       return after;
@@ -236,6 +252,23 @@ export class RecordTable<Row extends ProjectRow> {
   private lock(manager: EntityManager, where: FindOptionsWhere<Row>): Promise<Row | null> {
     return manager.findOne(this.entity, { where, ...this.db.forUpdate });
   }
+}
+
+/** Writes all that stands beside the records of a write; null = nothing does. */
+export function needing<Row>(
+  besides: readonly Beside<Row>[],
+  write: PlannedWrite<Row>,
+): Beside<Row>['run'] | null {
+  const needed = besides.filter((each) => each.needs(write));
+  if (needed.length === 0) return null;
+  return async (manager, changes) => {
+    for (const each of needed) await each.run(manager, changes);
+  };
+}
+
+/** New records as changes. */
+export function created<Row>(rows: readonly Row[]): RecordChange<Row>[] {
+  return rows.map((after) => ({ before: null, after }));
 }
 
 function keyOf<Row extends ProjectRow>(projectId: bigint, id: bigint): FindOptionsWhere<Row> {

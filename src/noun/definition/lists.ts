@@ -1,9 +1,9 @@
 import type { NounFilter } from '../../nouns.js';
-import type { FilterMatch, ModelField } from '../kinds/kind.js';
+import { type FilterMatch, jsonOf, type ModelField } from '../kinds/kind.js';
 
 /** How lists of a noun are filtered and ordered. */
 export interface NounLists {
-  /** Of one value of a field, for both APIs. */
+  /** Of one value of a field, or of one entry of a list, for both APIs. */
   readonly wholeFilters: readonly ModelFilter[];
   /** Of the texts that start alike, for GraphQL. */
   readonly startFilters: readonly ModelFilter[];
@@ -16,6 +16,7 @@ export interface NounLists {
 export interface ModelFilter {
   /** Of GraphQL: the field, or such as `titleStartsWith`. */
   readonly argument: string;
+  /** Of a filter by an entry, its kind and its example are those of one entry. */
   readonly field: ModelField;
 }
 
@@ -43,9 +44,10 @@ export function listsOf(
   refuse: Refuse,
 ): NounLists & { filters: readonly NounFilter[] } {
   for (const field of fields) requireOptions(field, refuse);
-  const filtersBy = (match: FilterMatch) => fields.filter(({ filter }) => filter === match);
+  const filtersBy = (...matches: FilterMatch[]) =>
+    fields.filter(({ filter }) => filter !== null && matches.includes(filter));
   const lists: NounLists = {
-    wholeFilters: filtersBy('whole').map((field) => ({ argument: field.name, field })),
+    wholeFilters: filtersBy('whole', 'has').map((field) => ({ argument: field.name, field: entryOf(field) })),
     startFilters: filtersBy('start').map((field) => ({ argument: `${field.name}StartsWith`, field })),
     rangeFilters: filtersBy('range').map((field) => rangeOf(field)),
     orders: fields.filter(({ options }) => options.sort === true).flatMap(ordersOf),
@@ -59,6 +61,15 @@ export function listsOf(
   if (lists.orders.length > 0 && lists.wholeFilters.some(({ argument }) => argument === SORT))
     refuse(`${SORT} is a parameter of its lists in REST. Rename the field, or remove its filter.`);
   return { ...lists, filters };
+}
+
+/** The field as if it had one entry alone. */
+function entryOf(field: ModelField): ModelField {
+  const { each } = field.kind;
+  if (!each) return field;
+  const [example] = jsonOf(field.kind, field.example) as string[];
+  const options = { ...field.options, default: undefined };
+  return { ...field, kind: each, options, example: example ?? 'Example', isSet: true };
 }
 
 /** The query parameter of REST that orders a list. */
@@ -87,7 +98,7 @@ function filtersOf(field: ModelField): NounFilter[] {
   const { name, filter } = field;
   if (filter === null) return [];
   if (filter === 'start') return [{ argument: `${name}StartsWith`, field: name, match: 'start' }];
-  if (filter === 'whole') return [{ argument: name, field: name, match: 'whole' }];
+  if (filter === 'whole' || filter === 'has') return [{ argument: name, field: name, match: filter }];
   const { from, before } = rangeOf(field);
   return [
     { argument: from, field: name, match: 'from' },

@@ -243,6 +243,7 @@ function uniqueOf(
 }
 
 export function describedField({ name, label, kind, isRequired, options, example }: ModelField): NounField {
+  const entry = kind.each ?? kind;
   return {
     name,
     label,
@@ -256,7 +257,7 @@ export function describedField({ name, label, kind, isRequired, options, example
     ...(options.writeOnly && { isWriteOnly: true }),
     ...(options.readScope !== undefined && { readScope: options.readScope }),
     ...(options.sort && { isSorted: true }),
-    ...(kind.name === 'text' && { maxLength: Number(kind.column.length) }),
+    ...(entry.name === 'text' && { maxLength: Number(entry.column.length) }),
     ...(kind.choices && { choices: Object.keys(kind.choices) }),
     ...(kind.json === 'boolean' && { choices: ['false', 'true'] }),
     ...(kind.tones && { tones: kind.tones }),

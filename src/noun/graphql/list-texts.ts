@@ -1,6 +1,7 @@
 import { inSentence } from '../../noun-words.js';
 import { type ModelFilter, type RangeFilter, rangeWordsOf } from '../definition/lists.js';
 import type { ModelField, NounModel } from '../definition/model.js';
+import { isByEntry } from '../records/noun-list.js';
 
 /** The description of the enum of a list's orders, and that of each. */
 export function orderTexts({
@@ -46,9 +47,10 @@ export function afterText({ description, startFilters, wholeFilters, rangeFilter
   const others = [
     ...startFilters.map(({ argument }) => `\`${argument}\``),
     ...rangeFilters.flatMap(({ from, before }) => [`\`${from}\``, `\`${before}\``]),
+    ...wholeFilters.filter(isByEntry).map(({ argument }) => `\`${argument}\``),
     '`ids`',
   ];
-  const shared = wholeFilters.map(({ argument }) => `\`${argument}\``);
+  const shared = wholeFilters.filter((filter) => !isByEntry(filter)).map(({ argument }) => `\`${argument}\``);
   const sharing =
     shared.length === 0
       ? ''
@@ -56,8 +58,12 @@ export function afterText({ description, startFilters, wholeFilters, rangeFilter
   return `Only ${description.plural} after this cursor of the same list. A cursor belongs to its order and filters; any other is refused with \`INVALID_REQUEST\`.${sharing}`;
 }
 
-export function wholeText({ description: { plural } }: NounModel, { field }: ModelFilter): string {
+export function wholeText(model: NounModel, filter: ModelFilter): string {
+  const { plural } = model.description;
+  const { field } = filter;
   const label = inSentence(field.label);
+  if (isByEntry(filter))
+    return `Only ${plural} whose ${label} have exactly this text, such as \`${field.example}\`: case, accents and spaces included. The list is ordered by age: no other order, and no other filter of this kind, can be combined with it.`;
   const unset = field.isSet ? '' : ` and ${plural} without one`;
   return `Only ${plural} with this ${label}, such as \`${field.example}\`. Without it, ${plural} of any ${label}${unset}.`;
 }

@@ -17,7 +17,14 @@ import type { ModelFilter } from '../definition/lists.js';
 import type { NounModel } from '../definition/model.js';
 import { sortOf } from '../records/list-sort.js';
 import { NounCursors } from '../records/noun-cursors.js';
-import { filterValueOf, MAX_IDS, matchesAll, type NounListRequest } from '../records/noun-list.js';
+import {
+  entryProblems,
+  filterValueOf,
+  isByEntry,
+  MAX_IDS,
+  matchesAll,
+  type NounListRequest,
+} from '../records/noun-list.js';
 import type { NounRow } from '../records/row.js';
 import { afterText, boundTexts, orderTexts, startText, wholeText } from './list-texts.js';
 import { addField } from './noun.types.js';
@@ -38,7 +45,8 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
     }));
   });
   const filters = [...wholeFilters, ...startFilters, ...bounds];
-  const typeOf = ({ field }: ModelFilter) => fieldTypes.get(field.name) as object;
+  const typeOf = (filter: ModelFilter) =>
+    isByEntry(filter) ? String : (fieldTypes.get(filter.field.name) as object);
   const OrderEnum = describedEnum<string>(`${type}Order`, ...orderTexts(model));
 
   @ArgsType()
@@ -96,7 +104,9 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
     after?: string | null;
   }
   for (const filter of wholeFilters) {
-    const description = `Only changes of ${plural} that have this ${inSentence(filter.field.label)}, or had it before the change.`;
+    const label = inSentence(filter.field.label);
+    const what = isByEntry(filter) ? `this text in their ${label}` : `this ${label}`;
+    const description = `Only changes of ${plural} that have ${what}, or had it before the change.`;
     addField(FollowedArgs, filter.argument, typeOf(filter), { nullable: true, description });
   }
 
@@ -159,6 +169,7 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
         ids: ids ? identifiers(ids.slice(0, MAX_IDS)) : null,
         orderBy: LIST_ORDERS[isReverse ? 1 : 0],
       };
+      problems.push(...entryProblems(model, list));
       const position =
         typeof given.after === 'string' ? new NounCursors(model, list).decode(given.after) : undefined;
       if (position === null) {

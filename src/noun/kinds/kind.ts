@@ -27,6 +27,8 @@ interface Kind {
   readonly scalar: 'String' | 'ID' | 'Int' | 'Boolean' | 'DateTime';
   /** A list of at most so many of the scalar; absent = one. */
   readonly most?: number;
+  /** The kind of one entry of a list. */
+  readonly each?: Kind;
   /** Added to descriptions in GraphQL, such as `the digits of a 64-bit integer`. */
   readonly form?: string;
   /** Its form in JSON and in files. */
@@ -130,8 +132,8 @@ export function unknownOption({ kind, options }: Field): { stated: string; known
   return stated === undefined ? null : { stated, known };
 }
 
-/** The lists of one value, of the texts that start alike, or of the values between two bounds. */
-export type FilterMatch = 'whole' | 'start' | 'range';
+/** The lists of one value, of the texts that start alike, of the values between two bounds, or of what has an entry. */
+export type FilterMatch = 'whole' | 'start' | 'range' | 'has';
 
 /** The filter that a definition states, if the kind has it: `modelOf` refuses any other. `true` is `whole`. */
 export function filterOf(

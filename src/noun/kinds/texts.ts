@@ -1,5 +1,6 @@
-import { jsonIn } from '../../ground/kernel/json.js';
-import type { FieldOf, FieldOptions, Only, OwnOptions } from './kind.js';
+import { listIn } from '../../ground/kernel/json.js';
+import { type FieldOf, type FieldOptions, filterOf, type Only, type OwnOptions } from './kind.js';
+import { text } from './text.js';
 
 interface TextsOptions extends Omit<FieldOptions<readonly string[]>, 'unique' | 'sort'> {
   readonly sort?: never;
@@ -7,13 +8,15 @@ interface TextsOptions extends Omit<FieldOptions<readonly string[]>, 'unique' | 
   readonly most: number;
   /** Of each text, in characters. */
   readonly max: number;
+  /** Lists of the records whose list has one text. */
+  readonly filter?: 'has';
 }
 
 /** A character as JSON, at most: `\u0001`. */
 const ESCAPED_CHARACTERS = 6;
 const MOST_CHARACTERS = 15_000;
 
-const OWN: OwnOptions<TextsOptions> = { most: true, max: true };
+const OWN: OwnOptions<TextsOptions> = { most: true, max: true, filter: true };
 
 /**
  * A list of texts in their order, each not only blanks; no text is there twice. A record without any has an empty list, or
@@ -22,7 +25,7 @@ const OWN: OwnOptions<TextsOptions> = { most: true, max: true };
 export function texts<const Options extends TextsOptions>(
   options: Only<Options, TextsOptions>,
 ): FieldOf<readonly string[], Options> {
-  const { most, max, example = ['Example'.slice(0, max)] } = options as TextsOptions;
+  const { most, max, filter, example = ['Example'.slice(0, max)] } = options as TextsOptions;
   const room = 2 + most * (max * ESCAPED_CHARACTERS + 3);
   if (![most, max].every((bound) => Number.isSafeInteger(bound) && bound >= 1) || room > MOST_CHARACTERS) {
     throw new Error(
@@ -48,6 +51,7 @@ export function texts<const Options extends TextsOptions>(
       },
       scalar: 'String',
       most,
+      each: text({ max }).kind,
       json: 'texts',
       isDigits: false,
       toSql: (value) => JSON.stringify(value),
@@ -55,14 +59,7 @@ export function texts<const Options extends TextsOptions>(
       toJson: listIn,
     },
     options,
-    filter: null,
+    filter: filterOf(filter, 'has'),
     example: JSON.stringify(example),
   };
-}
-
-/** A text that was there before the field became a list is a list of one. */
-function listIn(stored: unknown): unknown {
-  if (typeof stored !== 'string') return stored;
-  const list = jsonIn(stored);
-  return Array.isArray(list) ? list : [stored];
 }

@@ -1,7 +1,9 @@
 import { KeysetCursors } from '../../ground/records/keyset-cursors.js';
 import type { ModelField, NounModel } from '../definition/model.js';
 import {
+  entryFiltersOf,
   type FilterValue,
+  isByEntry,
   isWithin,
   type ListedRow,
   type NounList,
@@ -11,17 +13,19 @@ import {
 
 /**
  * The cursors of a list. Lists with the oldest first, ordered by age and without ids, share theirs, whatever the filter by
- * value: clients of both APIs have stored them for years. D-109.
+ * value: clients of both APIs have stored them for years. A filter by an entry has its own. D-109.
  */
 export class NounCursors extends KeysetCursors {
   private readonly field: ModelField | null;
 
   constructor(
-    { description, startFilters }: NounModel,
+    model: NounModel,
     private readonly wanted: NounList,
   ) {
+    const { description, startFilters } = model;
     const { wholeValues, start, sort, ids, orderBy } = wanted;
-    const isShared = orderBy === 'OLDEST' && start === null && sort === null && ids === null;
+    const isUsual = start === null && sort === null && ids === null;
+    const isShared = orderBy === 'OLDEST' && isUsual && entryFiltersOf(model, wanted).length === 0;
     const prefixes = startFilters.map((filter) => (filter === start?.filter ? start.prefix : null));
     const sorting = sort ? [sort.field.name, sort.from, sort.before] : [];
     const list = [orderBy, ...wholeValues.map(textOf), ...prefixes, ids?.map(String), ...sorting];
@@ -52,10 +56,11 @@ export class NounCursors extends KeysetCursors {
 }
 
 /** The length of the longest cursor of a noun's lists in REST. */
-export function cursorLengthOf({ description, orders, rangeFilters }: NounModel): number {
-  const characters = [...orders, ...rangeFilters].map(
-    ({ field }) => field.kind.column.length ?? LONGEST_NUMBER,
-  );
+export function cursorLengthOf({ description, orders, rangeFilters, wholeFilters }: NounModel): number {
+  const characters = [
+    ...[...orders, ...rangeFilters].map(({ field }) => field.kind.column.length ?? LONGEST_NUMBER),
+    ...wholeFilters.filter(isByEntry).map(() => 0),
+  ];
   if (characters.length === 0) return SHORTEST;
   const parts = description.plural.length + MARK_AND_ID + CHARACTER_BYTES * Math.max(...characters);
   return Math.max(SHORTEST, Math.ceil((parts * 4) / 3));

@@ -7,7 +7,7 @@ import type { NounRow } from './row.js';
 /** The table of a noun in TypeORM's form. */
 export function entityOf(
   { description, fields, table: tableName }: NounModel,
-  { table }: NounTable,
+  { table }: Pick<NounTable, 'table'>,
   target: new () => NounRow,
 ): EntitySchemaOptions<NounRow> {
   const own = { project_id: 'projectId', id: 'id', created_at_ms: 'createdAtMs' };
@@ -34,7 +34,7 @@ export function entityOf(
   };
 }
 
-function columnOf({ column: name, kind: { column }, isSet, options }: ModelField) {
+export function columnOf({ column: name, kind: { column }, isSet, options }: ModelField) {
   const shared = {
     name,
     ...(options.default === undefined ? {} : { default: options.default }),

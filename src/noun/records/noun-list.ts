@@ -1,3 +1,5 @@
+import type { FieldProblem } from '../../ground/kernel/errors.js';
+import { listIn } from '../../ground/kernel/json.js';
 import type { ListOrder } from '../../ground/kernel/validation.js';
 import type { ModelFilter } from '../definition/lists.js';
 import type { ModelField, NounModel } from '../definition/model.js';
@@ -80,10 +82,50 @@ export function indexOf(table: string, columns: readonly string[]): string | nul
   return columns.length === 0 ? null : [table, ...columns].join('_');
 }
 
+/** The table with a row for each entry of a list: the columns of the filters are there too, by their names. D-285. */
+export function entriesTableOf({ table }: NounModel, { column }: ModelField): string {
+  return `has_${table}_${column}`;
+}
+
+/** The index of the lists with one entry and these other filters; null = the primary key. No table has two underscores. */
+export function entriesIndexOf(table: string, columns: readonly string[]): string | null {
+  return indexOf(`${table}_`, columns);
+}
+
+/** Whether it filters by an entry of a list. */
+export const isByEntry = ({ field }: ModelFilter) => field.filter === 'has';
+
+/** The filters by an entry that the list has. */
+export function entryFiltersOf({ wholeFilters }: NounModel, { wholeValues }: Pick<NounList, 'wholeValues'>) {
+  return wholeFilters.filter((filter, at) => isByEntry(filter) && (wholeValues[at] ?? null) !== null);
+}
+
+/** A list of one entry is a range of its rows, by age: another entry or an order by a field would read other rows. D-285. */
+export function entryProblems(model: NounModel, list: NounList): FieldProblem[] {
+  const [first, second] = entryFiltersOf(model, list);
+  const ordering = orderingFieldOf(list);
+  const field = first?.argument ?? '';
+  return [
+    ...(first && ordering
+      ? [{ field, message: `cannot be combined with an order by ${ordering.name}` }]
+      : []),
+    ...(second ? [{ field: second.argument, message: `cannot be combined with ${field}` }] : []),
+  ];
+}
+
 /** Whether a record has each of these values; null = any. */
 export function matchesAll({ wholeFilters }: NounModel, values: NounList['wholeValues']) {
   return (row: Readonly<Record<string, unknown>>): boolean =>
-    values.every((value, at) => value === null || row[wholeFilters[at]?.field.name as string] === value);
+    wholeFilters.every((filter, at) => {
+      const value = values[at] ?? null;
+      const stored = row[filter.field.name];
+      return value === null || (isByEntry(filter) ? hasEntry(stored, value) : stored === value);
+    });
+}
+
+/** `stored` is a list, its JSON, or null. */
+function hasEntry(stored: unknown, value: FilterValue): boolean {
+  return ((listIn(stored) ?? []) as unknown[]).includes(value);
 }
 
 /** The first page of these rows, which are in any order and perhaps more than the page has. */
@@ -106,17 +148,21 @@ export function matching(
   const position = after && { id: String(after.id), ...(field && { [field.name]: after.text || null }) };
   return rows.filter(
     (row) =>
-      list.wholeValues.every((value, at) => value === null || isListed(row, wholeFilters[at], value)) &&
+      wholeFilters.every((filter, at) => {
+        const value = list.wholeValues[at] ?? null;
+        return value === null || isListed(row, filter, value);
+      }) &&
       (start === null || row[start.filter.field.name]?.startsWith(start.prefix)) &&
       (sort === null || hasRange(sort, row)) &&
       (position === null || compare(row, position as ListedRow) > 0),
   );
 }
 
-function isListed(row: ListedRow, filter: ModelFilter | undefined, value: FilterValue): boolean {
-  const { name, kind } = filter?.field ?? {};
-  const listed = row[name ?? ''] ?? null;
-  return listed !== null && (kind?.toJson?.(listed) ?? listed) === value;
+function isListed(row: ListedRow, filter: ModelFilter, value: FilterValue): boolean {
+  const { name, kind } = filter.field;
+  const listed = row[name] ?? null;
+  if (isByEntry(filter)) return hasEntry(listed, value);
+  return listed !== null && (kind.toJson?.(listed) ?? listed) === value;
 }
 
 function hasRange(sort: Sort, row: ListedRow): boolean {

@@ -4,9 +4,12 @@ import type { SqlPart } from '../../ground/database/sql-dialect.js';
 import type { DataVersions } from '../../ground/kernel/data-versions.js';
 import type { FieldProblem } from '../../ground/kernel/errors.js';
 import type { ChangeFeeds } from '../../ground/records/change-feed.js';
-import { type KeepDeleted, RecordTable } from '../../ground/records/record-table.js';
+import { type Beside, RecordTable } from '../../ground/records/record-table.js';
 import type { ModelField, NounModel } from '../definition/model.js';
 import {
+  entriesIndexOf,
+  entriesTableOf,
+  entryFiltersOf,
   indexOf,
   type ListedRow,
   matching,
@@ -44,9 +47,9 @@ export class NounStore extends RecordTable<NounRow> {
     db: Database,
     versions: DataVersions,
     feeds: ChangeFeeds,
-    keepDeleted: KeepDeleted | null,
+    besides: readonly Beside<NounRow>[],
   ) {
-    super(entity, db, versions, feeds, keepDeleted);
+    super(entity, db, versions, feeds, besides);
     this.references = new References(model, db, () => {
       this.preparing = (...write) => this.references.preparationOf(...write);
     });
@@ -91,7 +94,8 @@ export class NounStore extends RecordTable<NounRow> {
   async count(projectId: bigint, list: NounListRequest): Promise<number> {
     const [range] = this.rangesOf(list);
     const { sql, values } = this.rangeOf(projectId, list, range);
-    const count = `SELECT COUNT(*) AS total FROM (SELECT ${this.model.table}.id ${sql}LIMIT ?) AS counted`;
+    const table = this.entriesOf(list) ?? this.model.table;
+    const count = `SELECT COUNT(*) AS total FROM (SELECT ${table}.id ${sql}LIMIT ?) AS counted`;
     const [row] = await this.db.execute<{ total: unknown }>(count, [...values, list.pageSize]);
     return Number(row?.total);
   }
@@ -129,6 +133,15 @@ export class NounStore extends RecordTable<NounRow> {
   private selectOne(projectId: bigint, list: NounListRequest, range: Range): SqlPart {
     const { table } = this.model;
     const direction = list.orderBy === 'OLDEST' ? '' : ' DESC';
+    const entries = this.entriesOf(list);
+    if (entries !== null) {
+      const { sql, values } = this.rangeOf(projectId, list, range);
+      const { inThisOrder } = this.db.dialect;
+      return {
+        sql: `SELECT ${this.columns} FROM (SELECT ${entries}.id AS _id ${sql}ORDER BY ${entries}.id${direction} LIMIT ?) AS found ${inThisOrder} ${table} ON ${table}.project_id = ? AND ${table}.id = found._id`,
+        values: [...values, list.pageSize + 1, projectId],
+      };
+    }
     const field = range.isUnset ? null : orderingFieldOf(list);
     // `ORDER BY id` would sort the text alias; with its table, it sorts the integer column.
     const byField = field ? `${table}.${quoted(field)}${direction}, ` : '';
@@ -139,29 +152,50 @@ export class NounStore extends RecordTable<NounRow> {
     };
   }
 
+  /** The table of the entries that the list reads; null = that of the records, as for the one record of a unique value. */
+  private entriesOf(list: NounListRequest): string | null {
+    const [filter] = entryFiltersOf(this.model, list);
+    return filter && !this.uniqueOf(list) ? entriesTableOf(this.model, filter.field) : null;
+  }
+
+  private uniqueOf({ wholeValues }: NounListRequest): ModelField | undefined {
+    const stated = this.model.wholeFilters.filter((_, at) => (wholeValues[at] ?? null) !== null);
+    return stated.findLast(({ field }) => field.options.unique === true)?.field;
+  }
+
   private rangeOf(projectId: bigint, list: NounListRequest, { sql, values }: SqlPart): SqlPart {
-    const { table, wholeFilters } = this.model;
+    const { wholeFilters } = this.model;
+    const entries = this.entriesOf(list);
+    const table = entries ?? this.model.table;
     const filters: string[] = [];
     const filtered: unknown[] = [];
     const indexed: string[] = [];
-    let unique: ModelField | null = null;
+    const unique = this.uniqueOf(list);
     for (const [at, value] of list.wholeValues.entries()) {
       const field = wholeFilters[at]?.field;
       if (value === null || !field) continue;
-      filters.push(`AND ${quoted(field)} = ? `);
       filtered.push(field.kind.toSql?.(value) ?? value);
-      if (field.options.unique === true) unique = field;
-      else indexed.push(field.column);
+      if (field.filter === 'has' && unique) filters.push(`AND ${this.hasEntry(field)} `);
+      else filters.push(`AND ${quoted(field)} = ? `);
+      if (field.filter !== 'has' && field !== unique) indexed.push(field.column);
     }
     const ordering = orderingFieldOf(list);
     if (ordering) indexed.push(ordering.column);
-    const index = indexOf(table, unique ? [unique.column] : indexed);
+    const index = entries
+      ? (entriesIndexOf(entries, indexed) ?? this.db.dialect.primaryKey)
+      : indexOf(table, unique ? [unique.column] : indexed);
     // Without the hint, MySQL may sort all records of a filter. All records by id are the primary key. D-108.
     const hint = index === null ? '' : `${this.db.dialect.forceIndex(index)} `;
     return {
       sql: `FROM ${table} ${hint}WHERE project_id = ? ${filters.join('')}${sql}`,
       values: [projectId, ...filtered, ...values],
     };
+  }
+
+  private hasEntry(field: ModelField): string {
+    const { table } = this.model;
+    const entries = entriesTableOf(this.model, field);
+    return `EXISTS (SELECT 1 FROM ${entries} WHERE ${entries}.project_id = ${table}.project_id AND ${entries}.${quoted(field)} = ? AND ${entries}.id = ${table}.id)`;
   }
 
   /** The part of the list behind its position: one range, or two if records without a value are behind those with one. */

@@ -3,7 +3,12 @@ import type { Database } from '../../ground/database/database.js';
 import type { DataVersions } from '../../ground/kernel/data-versions.js';
 import { AppError, type FieldProblem, refuseProblems } from '../../ground/kernel/errors.js';
 import type { NounChanges } from '../../ground/records/noun-changes.js';
-import type { PlannedWrite, Preparation } from '../../ground/records/record-table.js';
+import {
+  type Beside,
+  needing,
+  type PlannedWrite,
+  type Preparation,
+} from '../../ground/records/record-table.js';
 import type { ModelField, NounModel } from '../definition/model.js';
 import { inUse, MOST_REFERRING, type Relation } from '../definition/relations.js';
 import { indexOf } from './noun-list.js';
@@ -16,6 +21,7 @@ export interface Related {
   readonly references: References;
   readonly changes: NounChanges<NounRow>;
   readonly versions: DataVersions;
+  readonly besides: readonly Beside<NounRow>[];
 }
 
 interface Required {
@@ -179,7 +185,7 @@ export class References {
   /** Returns the changes for the change log. */
   private async unset(
     manager: EntityManager,
-    { model, entity, changes: log, field }: Dependent,
+    { model, entity, changes: log, field, besides }: Dependent,
     { projectId, ids }: { projectId: bigint; ids: readonly bigint[] },
   ) {
     const where = { projectId, id: In([...ids]) };
@@ -194,7 +200,9 @@ export class References {
         `The ${singular} ${after.id} needs this ${this.model.description.singular}: without it, ${problem.field} ${problem.message}. Change that ${singular} first.`,
       );
     }
-    await manager.update(entity, where, { [field.name]: null } as object);
+    const values = { [field.name]: null } as Partial<NounRow>;
+    await manager.update(entity, where, values as object);
+    for (const id of ids.slice(0, 1)) await needing(besides, { changed: id, values })?.(manager, changes);
     return changes.flatMap((change) => log.written(change));
   }
 

@@ -7,10 +7,11 @@ import {
 } from '../../ground/kernel/validation.js';
 import { CHANGE_KINDS } from '../../ground/records/change-log.entity.js';
 import { inSentence, withoutStop } from '../../noun-words.js';
-import { type RangeFilter, rangeWordsOf, SORT } from '../definition/lists.js';
+import { type ModelFilter, type RangeFilter, rangeWordsOf, SORT } from '../definition/lists.js';
 import type { ModelField, NounModel } from '../definition/model.js';
 import { jsonOf } from '../kinds/kind.js';
 import { cursorLengthOf } from './noun-cursors.js';
+import { isByEntry } from './noun-list.js';
 import type { NounRow } from './row.js';
 
 type Properties = ObjectSchema['properties'];
@@ -37,12 +38,12 @@ export function schemasOf(model: NounModel, changesCursor = '') {
       ...properties,
     },
   } as const;
-  const filtersWith = (textOf: (field: ModelField) => string): Properties =>
+  const filtersWith = (textOf: (filter: ModelFilter) => string): Properties =>
     Object.fromEntries(
-      wholeFilters.map(({ field }) => {
+      wholeFilters.map((filter) => {
         // Of a new record: a list without the filter has all records.
-        const { default: _, ...property } = properties[field.name] as Properties[string];
-        return [field.name, { ...property, description: textOf(field) }];
+        const { default: _, ...property } = propertyOf(filter.field);
+        return [filter.argument, { ...property, description: textOf(filter) }];
       }),
     );
   const cursor = {
@@ -59,7 +60,11 @@ export function schemasOf(model: NounModel, changesCursor = '') {
       type: 'object',
       properties: {
         limit: pageSizeSchema(plural),
-        ...filtersWith((field) => `Filters by ${inSentence(field.description)}`),
+        ...filtersWith((filter) =>
+          isByEntry(filter)
+            ? `Only ${plural} whose ${inSentence(filter.field.label)} have exactly this text. No order by a field, and no other filter of this kind, can be combined with it.`
+            : `Filters by ${inSentence(filter.field.description)}`,
+        ),
         ...Object.assign({}, ...rangeFilters.map((range) => boundsOf(range, plural))),
         ...sortParameter(model),
         cursor,
@@ -86,8 +91,8 @@ export function schemasOf(model: NounModel, changesCursor = '') {
       properties: {
         limit: { ...pageSizeSchema('changes'), default: MAX_PAGE_SIZE },
         ...filtersWith(
-          ({ label }) =>
-            `Only changes of ${plural} that have this ${inSentence(label)}, or had it before the change.`,
+          (filter) =>
+            `Only changes of ${plural} that have ${isByEntry(filter) ? 'this text in their' : 'this'} ${inSentence(filter.field.label)}, or had it before the change.`,
         ),
         cursor: {
           ...cursor,

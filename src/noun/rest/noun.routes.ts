@@ -11,7 +11,13 @@ import type { NounModel } from '../definition/model.js';
 import { sortOf } from '../records/list-sort.js';
 import type { NounService } from '../records/noun.service.js';
 import { NounCursors } from '../records/noun-cursors.js';
-import { filterValueOf, type ListedRow, matchesAll, type NounList } from '../records/noun-list.js';
+import {
+  entryProblems,
+  filterValueOf,
+  type ListedRow,
+  matchesAll,
+  type NounList,
+} from '../records/noun-list.js';
 import type { NounRow } from '../records/row.js';
 import { rulesOf, schemasOf } from '../records/schemas.js';
 import { addActionRoutes } from './action.routes.js';
@@ -52,6 +58,7 @@ export function nounRoutes(
       },
       async (request, reply) => {
         const { pageSize, list, query, problems } = listQuery(request.query, PAGE_SIZE.default);
+        problems.push(...entryProblems(model, list));
         const { cursor } = request.query;
         const after = cursor === undefined ? undefined : new NounCursors(model, list).decode(String(cursor));
         const { rule = '' } = schemas.listQuery.properties.cursor ?? {};

@@ -3,7 +3,9 @@ import { TIME_MS } from '../../ground/database/columns.js';
 import type { Database } from '../../ground/database/database.js';
 import type { Capability } from '../../ground/kernel/capability.js';
 import { DAY_MS } from '../../ground/kernel/duration.js';
+import type { RecordChange } from '../../ground/records/change-log.js';
 import { KeysetCursors } from '../../ground/records/keyset-cursors.js';
+import type { Beside, PlannedWrite } from '../../ground/records/record-table.js';
 import type { NounModel } from '../definition/model.js';
 import { entityOf } from '../records/noun-entity.js';
 import type { ListedRow } from '../records/noun-list.js';
@@ -38,7 +40,7 @@ type TrashRow = NounRow & { deletedAtMs: number };
  * The deleted records of a noun, in a table of their own: lists, indexes and unique values know nothing of them. It has the
  * columns of the noun, so a written migration changes both tables. D-269.
  */
-export class NounTrash implements Capability {
+export class NounTrash implements Capability, Beside<NounRow> {
   private readonly table: string;
   private readonly columns: string;
   private readonly listed: string;
@@ -55,12 +57,15 @@ export class NounTrash implements Capability {
     this.listed = `${columnsOf(model)}, CAST(deleted_at_ms AS CHAR) AS \`deletedAtMs\``;
   }
 
-  /** Copies a record that the transaction is about to delete. */
-  async keep(manager: EntityManager, projectId: bigint, id: bigint): Promise<void> {
-    await manager.query(
-      `INSERT INTO ${this.table} (${this.columns}, deleted_at_ms) SELECT ${this.columns}, ? FROM ${this.model.table} WHERE project_id = ? AND id = ?`,
-      [this.now(), projectId, id],
-    );
+  needs(write: PlannedWrite<NounRow>): boolean {
+    return 'deleted' in write;
+  }
+
+  /** Copies the records that the transaction is about to delete. */
+  async run(manager: EntityManager, deleted: readonly RecordChange<NounRow>[]): Promise<void> {
+    const sql = `INSERT INTO ${this.table} (${this.columns}, deleted_at_ms) SELECT ${this.columns}, ? FROM ${this.model.table} WHERE project_id = ? AND id = ?`;
+    for (const { before } of deleted)
+      if (before) await manager.query(sql, [this.now(), before.projectId, before.id]);
   }
 
   /** Moves a record back, with its id. Returns false if there is none to restore. Throws what the driver throws. */
@@ -102,7 +107,7 @@ export class NounTrash implements Capability {
 const nameOf = ({ table }: NounModel) => `deleted_${table}`;
 
 /** Its table, for migrations and for TypeORM. */
-export function trashTableOf(model: NounModel, { table }: NounTable) {
+export function trashTableOf(model: NounModel, { table }: Pick<NounTable, 'table'>) {
   const name = nameOf(model);
   const Row = class {} as unknown as new () => TrashRow;
   const indices = [
@@ -115,7 +120,7 @@ export function trashTableOf(model: NounModel, { table }: NounTable) {
     columns: [...(table.columns ?? []), { name: 'deleted_at_ms', type: 'bigint' }],
     indices,
   };
-  const usual = entityOf({ ...model, table: name }, { table: { ...table, indices: [] }, exact: [] }, Row);
+  const usual = entityOf({ ...model, table: name }, { table: { ...table, indices: [] } }, Row);
   const schema = {
     ...usual,
     name: `Trashed${model.description.type}`,

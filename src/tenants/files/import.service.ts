@@ -11,6 +11,7 @@ import type { IdGenerator } from '../../ground/kernel/ids.js';
 import { Imports1780000005000 } from '../../ground/migrations/1780000005000-imports.js';
 import type { ChangeFeeds } from '../../ground/records/change-feed.js';
 import { NounChanges } from '../../ground/records/noun-changes.js';
+import { created, needing } from '../../ground/records/record-table.js';
 import type { AuditLog } from '../audit/audit-log.js';
 import { FileImport, ImportedContent } from './import.entity.js';
 import type { NounFiles, RecordRow } from './noun-files.js';
@@ -189,6 +190,8 @@ export class ImportService {
         batches.store(async (manager) => {
           await this.noun.preparationOf?.(progress.projectId, rows)?.run(manager, null);
           await insertRows(manager, this.noun.entity, rows);
+          const planned = { created: rows, nameOf: undefined };
+          await needing(this.noun.besides ?? [], planned)?.(manager, created(rows));
           if (work.file.identity) await this.advance(manager, progress, next);
           await log.append(manager, progress.projectId, written);
         });

@@ -1,5 +1,5 @@
 import type { FieldProblem } from '../../ground/kernel/errors.js';
-import type { Preparation, ProjectRow } from '../../ground/records/record-table.js';
+import type { Beside, Preparation, ProjectRow } from '../../ground/records/record-table.js';
 import type { NounDescription } from '../../nouns.js';
 
 /** The parts of a noun that its files need. */
@@ -19,6 +19,8 @@ export interface NounFiles {
   conflicts?(projectId: bigint, records: readonly object[]): Promise<FieldProblem[][]>;
   /** The first step of the transaction that inserts the records. It throws for a conflict that is new. */
   preparationOf?(projectId: bigint, records: readonly object[]): Preparation | null;
+  /** Written in that transaction, after the records. */
+  readonly besides?: readonly Beside<RecordRow>[];
 }
 
 /** The values that the gateway adds to the fields of a record. */

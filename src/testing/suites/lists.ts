@@ -162,6 +162,36 @@ export const lists: Suite = ({ noun, doors, app, fresh, describe, test, beforeAl
       assertContains(headers.get('link'), start);
     });
 
+    test('Listing-12: a filter by a text of a list follows each write of the record', async () => {
+      for (const { argument, text, isChangeable } of noun.entries) {
+        const tenant = await app().tenant();
+        const having = async (value: string) => {
+          const { status, body } = await list(`?limit=100&${argument}=${encodeURIComponent(value)}`, tenant);
+          assert.equal(status, 200);
+          const argued = `{ ${names.list}(first: 100, ${argument}: ${JSON.stringify(value)}) { nodes { id } } }`;
+          const { data } = (await graphql(app().url, argued, { token: tenant.token })).body;
+          assert.deepEqual(idsOf(data[names.list].nodes), idsOf(body));
+          return idsOf(body);
+        };
+        const made: string[] = [];
+        for (let count = 0; count < 3; count += 1)
+          made.push(
+            accepted(await doors.graphql.create(tenant.token, { ...fresh(), [argument]: [text] })).id,
+          );
+        assert.deepEqual(await having(text), made);
+        assert.deepEqual(await having(`${text}x`), []);
+        const [first = '', second = ''] = made;
+        const write = (mutation: string) => graphql(app().url, `mutation { ${mutation} { id } }`, tenant);
+        if (isChangeable && noun.hasRecordWrites) {
+          await write(`${names.update}(id: "${first}", input: {${argument}: []})`);
+          assert.deepEqual(await having(text), made.slice(1));
+          await write(`${names.update}(id: "${first}", input: {${argument}: [${JSON.stringify(text)}]})`);
+        }
+        await write(`${names.remove}(id: "${second}")`);
+        assert.deepEqual(await having(text), made.toSpliced(1, 1));
+      }
+    });
+
     test('Listing-11: the last page has no next link; an empty list is an empty array', async () => {
       const last = await list('?limit=100');
       assert.deepEqual(idsOf(last.body), ids);

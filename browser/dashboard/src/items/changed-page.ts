@@ -53,6 +53,7 @@ function isSelected(item: Item, { noun, filters }: Selection): boolean {
     const wanted = filters[argument];
     if (wanted === undefined) return true;
     const value = item[field.name] ?? null;
+    if (match === 'has') return Array.isArray(value) && value.includes(wanted);
     if (match === 'start') return String(value ?? '').startsWith(wanted);
     if (match === 'whole') return String(value ?? '') === wanted;
     if (value === null) return false;

@@ -120,7 +120,7 @@ function Head({ field, browsing }: { field: NounField; browsing: Browsing }) {
         disabled={ordering.isFixed && !isOrdering}
         title={
           ordering.isFixed && !isOrdering
-            ? `The list is ordered by ${inSentence(ordering.field?.label ?? '')}, as its filter is`
+            ? `The list is ordered by ${inSentence(ordering.field?.label ?? 'Age')}, as its filter is`
             : undefined
         }
         onClick={goOn}

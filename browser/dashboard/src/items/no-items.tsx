@@ -18,11 +18,11 @@ export function NoItems({ browsing, mayAdd, onAdd }: Props) {
     <div className="empty">
       <p className="empty-title">{title(browsing)}</p>
       {searchesOf(browsing)
-        .filter(({ match }) => /^(start|whole)$/.test(match))
+        .filter(({ match }) => /^(start|whole|has)$/.test(match))
         .map(({ argument, match, field }) => (
           <p key={argument} className="muted">
-            {match === 'start' ? 'Only the start of the' : 'The whole'} {inSentence(field.label)} is compared.
-            Upper and lower case, accents and blanks differ.
+            {COMPARED[match as keyof typeof COMPARED]} {inSentence(field.label)} is compared. Upper and lower
+            case, accents and blanks differ.
           </p>
         ))}
       {isPart ? (
@@ -40,6 +40,11 @@ export function NoItems({ browsing, mayAdd, onAdd }: Props) {
   );
 }
 
+const COMPARED = {
+  start: 'Only the start of the',
+  whole: 'The whole',
+  has: 'Each whole text of the',
+};
 const WORDS = { start: 'that starts with', whole: 'that is', from: 'from', before: 'before' };
 
 /** The filters by a text or a bound that are set. */
@@ -69,7 +74,8 @@ function title(browsing: Browsing) {
       {searches.map(({ argument, match, field }, at) => (
         <Fragment key={argument}>
           {at > 0 && ' and '}
-          {valueInWords(field)} {WORDS[match]} “<bdi>{filters[argument]}</bdi>”
+          {match !== 'has' && `${valueInWords(field)} ${WORDS[match]} `}“<bdi>{filters[argument]}</bdi>”
+          {match === 'has' && ` in its ${inSentence(field.label)}`}
         </Fragment>
       ))}
     </>

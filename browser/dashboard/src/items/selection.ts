@@ -48,7 +48,8 @@ export function filteredBy(
       (each) => each.argument === name && (each.match === 'whole' || each.field === filter.field),
     ),
   );
-  const isOrdered = orderingOf(selection).field?.name === filter.field;
+  const ordering = filter.match === 'has' ? undefined : filter.field;
+  const isOrdered = orderingOf(selection).field?.name === ordering;
   return {
     filters: { ...Object.fromEntries(kept), [argument]: value },
     orderBy: isOrdered ? selection.orderBy : null,
@@ -79,20 +80,24 @@ export function variablesOf({ noun, filters }: Selection): Record<string, unknow
   );
 }
 
-/** The field by which the list is ordered, and how. With a filter that brings an order, `OLDEST` is the ascending one. */
+/**
+ * The field by which the list is ordered, and how. With a filter that brings an order, `OLDEST` is the ascending one. A filter
+ * by an entry of a list allows only the orders by age.
+ */
 export function orderingOf(selection: Selection): Ordering {
   const { noun, filters } = selection;
-  const filter = noun.filters.find(({ match, argument }) => match !== 'whole' && filters[argument]);
+  const ordering = noun.filters.find(({ match, argument }) => match !== 'whole' && filters[argument]);
+  const filter = ordering?.match === 'has' ? undefined : ordering;
   const wanted = selection.orderBy ?? (filter ? 'OLDEST' : 'NEWEST');
   const named = noun.fields.find((field) => [false, true].some((each) => orderBy(field, each) === wanted));
   return {
-    field: filter ? noun.fields.find(({ name }) => name === filter.field) : named,
+    field: filter ? noun.fields.find(({ name }) => name === filter.field) : ordering ? undefined : named,
     isDescending: wanted === 'NEWEST' || (named !== undefined && wanted === orderBy(named, true)),
-    isFixed: filter !== undefined,
+    isFixed: ordering !== undefined,
   };
 }
 
 /** The order of the list in GraphQL. */
 export function orderOf(selection: Selection): string {
-  return selection.orderBy ?? (orderingOf(selection).isFixed ? 'OLDEST' : 'NEWEST');
+  return selection.orderBy ?? (orderingOf(selection).field ? 'OLDEST' : 'NEWEST');
 }

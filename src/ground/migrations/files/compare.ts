@@ -4,9 +4,11 @@ import type { TableChange } from '../table-changes.js';
 
 /** The difference between a table and its definition. */
 export interface TableDifference {
-  readonly table: TableOptions;
-  /** null = the table is new. */
+  readonly table: TableOptions & { readonly filledFrom?: string };
+  /** null = the table is new, or dropped. */
   readonly changes: readonly TableChange[] | null;
+  /** The table is filled from another one, and no definition has it so. */
+  readonly isDropped?: boolean;
   /** The columns that differ, in the order of the definition. */
   readonly columns: readonly string[];
   /** A sentence for each change that deletes values. */

@@ -1,6 +1,7 @@
-import { type Table, TableIndex } from 'typeorm';
+import { Table, TableIndex } from 'typeorm';
 import type { DatabaseSchema } from '../../database/data-source.js';
 import { changedColumns } from '../change-on-sqlite.js';
+import { DroppedFilledTable, type FilledTable, NewFilledTable } from '../filled-tables.js';
 import { ChangedTable, type TableChange } from '../table-changes.js';
 import { NewTables } from '../tables.js';
 
@@ -19,7 +20,22 @@ export function declaredTables({ migrations }: DatabaseSchema): Map<string, Tabl
       const table = tables.get(migration.table);
       if (!migration.declared || !table || !isThere(table, migration.declared)) return null;
       tables.set(table.name, changed(table, migration.declared));
+    } else if (migration instanceof NewFilledTable) {
+      tables.set(migration.table.name, new Table(migration.table));
+    } else if (migration instanceof DroppedFilledTable) {
+      tables.delete(migration.table.name);
     } else return null;
+  }
+  return tables;
+}
+
+/** The tables that are filled from others, by name, as the migrations make them. */
+export function filledTables({ migrations }: DatabaseSchema): Map<string, FilledTable> {
+  const tables = new Map<string, FilledTable>();
+  for (const Migration of migrations) {
+    const migration: object = new Migration();
+    if (migration instanceof NewFilledTable) tables.set(migration.table.name, migration.table);
+    if (migration instanceof DroppedFilledTable) tables.delete(migration.table.name);
   }
   return tables;
 }

@@ -20,18 +20,21 @@ export function migrationFile(
   atMs: number,
   isTypeScript: boolean,
 ): MigrationFile {
-  const { table, changes, columns } = difference;
-  const words = wordsOf(table.name, columns, changes === null);
+  const { table, changes, columns, isDropped = false } = difference;
+  const words = [...wordsOf(table.name, columns, changes === null), ...(isDropped ? ['dropped'] : [])];
   const className = `${words.map(capitalized).join('')}${atMs}`;
   const typed = (type: string) => (isTypeScript ? `: ${type}` : '');
   const types = isTypeScript && changes !== null ? ', type TableChange' : '';
+  const isFilled = table.filledFrom !== undefined;
+  const base = isDropped ? 'DroppedFilledTable' : isFilled ? 'NewFilledTable' : 'NewTable';
+  const filled = isFilled && !isDropped ? `, and fills it from ${table.filledFrom}` : '';
   const lines =
     changes === null
       ? [
-          `import { NewTable } from '${PACKAGE}';`,
+          `import { ${base} } from '${PACKAGE}';`,
           '',
-          `/** Creates the table ${table.name}. */`,
-          `export class ${className} extends NewTable {`,
+          `/** ${isDropped ? 'Drops' : 'Creates'} the table ${table.name}${filled}. */`,
+          `export class ${className} extends ${base} {`,
           `  table = ${literal(plainTable(table), '  ')};`,
         ]
       : [
@@ -64,8 +67,14 @@ function commentOf({ table, columns, changes, losses }: TableDifference): string
   return [`Changes ${what} of ${table.name}.`, ...renamed, ...losses].join(' ');
 }
 
-function plainTable({ name, withoutRowid, columns, indices }: TableDifference['table']) {
-  return { name, ...(withoutRowid && { withoutRowid }), columns, ...(indices?.length && { indices }) };
+function plainTable({ name, withoutRowid, columns, indices, filledFrom }: TableDifference['table']) {
+  return {
+    name,
+    ...(withoutRowid && { withoutRowid }),
+    columns,
+    ...(indices?.length && { indices }),
+    filledFrom,
+  };
 }
 
 /** Plain data as source text, on one line if it fits. */

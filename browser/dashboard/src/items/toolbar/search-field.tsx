@@ -2,7 +2,7 @@ import { Search } from 'lucide-react';
 import { inSentence, type NounField } from '../../../../nouns.js';
 import { type TypedFilter, useTypedFilter } from './use-typed-filter.js';
 
-/** A search by a text, or by its start. */
+/** A search by a text, by its start, or by one of several texts. */
 export function SearchField(filter: TypedFilter) {
   const { field } = filter;
   const { text, setText, isValid, search } = useTypedFilter(filter);
@@ -19,8 +19,8 @@ export function SearchField(filter: TypedFilter) {
         <input
           type="search"
           dir="auto"
-          aria-label={`Search by the ${isStart ? 'start of the ' : ''}${inSentence(field.label)}`}
-          placeholder={isStart ? `${field.label} starts with…` : field.label}
+          aria-label={`Search by ${PARTS[filter.match] ?? 'the'} ${inSentence(field.label)}`}
+          placeholder={placeholderOf(filter)}
           title={caseHint(field, isStart)}
           value={text}
           aria-invalid={!isValid}
@@ -32,6 +32,16 @@ export function SearchField(filter: TypedFilter) {
       </form>
     </search>
   );
+}
+
+const PARTS: Partial<Record<TypedFilter['match'], string>> = {
+  start: 'the start of the',
+  has: 'a text in the',
+};
+
+function placeholderOf({ field: { label }, match }: TypedFilter): string {
+  if (match === 'has') return `A text in ${inSentence(label)}`;
+  return match === 'start' ? `${label} starts with…` : label;
 }
 
 /** Undefined = the example has no letters that differ. */
