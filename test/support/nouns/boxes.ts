@@ -10,7 +10,7 @@ import { texts } from '../../../src/noun/kinds/texts.js';
 import { trashTableOf } from '../../../src/noun/tables/noun-trash.js';
 import type { NounFacts } from '../../../src/testing/tested-noun.js';
 
-export const racks = defineNoun({ name: 'rack', fields: { place: text({ max: 20 }) } });
+const racks = defineNoun({ name: 'rack', fields: { place: text({ max: 20 }) } });
 
 /** Two lists that are filtered by a text, beside the other filters and orders. */
 export const boxes = defineNoun({
