@@ -51,6 +51,31 @@ export const WRITES: readonly Mutant[] = [
     tests: ['Outcome-7'],
   },
   {
+    id: 'texts-of-an-update-left-behind',
+    file: 'noun/tables/noun-entries.ts',
+    find: 'await this.remove(manager, this.missingIn(has, had));',
+    replace: '',
+    breaks: 'A record is in the lists of the texts that it has.',
+    tests: ['Has-3'],
+  },
+  {
+    id: 'texts-follow-an-update-without-its-lock',
+    file: 'ground/records/record-table.ts',
+    find: '(note || expect || decide || isFollowed) && (await this.lock(manager, key))',
+    replace:
+      '(note || expect || decide) ? await this.lock(manager, key) : isFollowed ? await manager.findOneBy(this.entity, key) : null',
+    breaks: 'Of updates at the same time, the lists of texts follow the last one.',
+    tests: ['Has-11', 'Has-15'],
+  },
+  {
+    id: 'lost-reference-left-beside-a-text',
+    file: 'noun/records/references.ts',
+    find: 'await needing(besides, { changed: id, values })?.(manager, changes);',
+    replace: '',
+    breaks: 'The other filters of a list of a text follow what the platform changes.',
+    tests: ['Has-7'],
+  },
+  {
     id: 'lock-outlives-its-client',
     file: 'ground/database/bounded-mysql.ts',
     find: '`${name} = ${lockSeconds}`',

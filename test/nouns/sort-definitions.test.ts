@@ -48,6 +48,21 @@ test.each<[problem: string, fields: Record<string, Field>]>([
       e: integer({ sort: true }),
     },
   ],
+  [
+    "filter: 'has' of a needs an index of a with 3225 bytes, and MySQL allows 3072",
+    { a: texts({ most: 1, max: 800, filter: 'has' }) },
+  ],
+  [
+    "filter: 'has' of a needs an index of a and b with \\d+ bytes",
+    { a: texts({ most: 1, max: 500, filter: 'has' }), b: text({ max: 300, filter: 'whole' }) },
+  ],
+  [
+    "filter: 'has' of aVeryLongNameOfAListOfTags needs the name has_books_a_very_long_name_of_a_list_of_tags__another_long_name_of_a_field, and MySQL allows 64",
+    {
+      aVeryLongNameOfAListOfTags: texts({ most: 1, max: 9, filter: 'has' }),
+      anotherLongNameOfAField: boolean({ filter: true }),
+    },
+  ],
   ['The index of a is longer than MySQL allows', { a: text({ max: 800, sort: true }) }],
 ])(
   'Sort-7: an order or a filter that cannot work is refused at once, by field and option: %s',

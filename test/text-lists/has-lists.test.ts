@@ -330,6 +330,45 @@ onEachDatabase(
       expect(rows.map(({ tags }) => tags).toSorted()).toEqual(['kept', 'mine']);
     });
 
+    test('Has-15: after many writes at the same time the rows of texts are exactly those of the stored lists', async () => {
+      const rack = (await done('mutation { createRack(input: {place: "A"}) { id } }')).createRack.id;
+      const ids = await makeAll(Array.from({ length: 8 }, () => ({ tags: ['x', 'y'], rackId: rack })));
+      const texts = ['x', 'y', 'z', 'v', 'w'];
+      for (let round = 0; round < 6; round += 1) {
+        const writes = ids.flatMap((id, at) => {
+          const tags = JSON.stringify(texts.slice((at + round) % 4, ((at + round) % 4) + 2));
+          return [
+            `updateBox(id: "${id}", input: {tags: ${tags}, carrier: ${at % 2 ? 'dhl' : 'ups'}})`,
+            `updateBox(id: "${id}", input: {fragile: ${(at + round) % 2 === 0}})`,
+            `${(at + round) % 5 === 0 ? 'deleteBox' : 'restoreBox'}(id: "${id}")`,
+            ...(at === round
+              ? [`createBox(input: {title: "New", code: "R${round}", tags: ["x", "z"]})`]
+              : []),
+          ];
+        });
+        if (round === 3) writes.push(`deleteRack(id: "${rack}")`);
+        const answers = await Promise.all(writes.map((write) => ask(`mutation { ${write} { id } }`)));
+        const codes = answers.flatMap(({ errors = [] }) =>
+          errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code),
+        );
+        expect(codes.filter((code) => code !== 'NOT_FOUND')).toEqual([]);
+        app().clock.now += 10_000;
+      }
+      const columns = 'CAST(id AS CHAR) AS id, tags, carrier, fragile, CAST(rack_id AS CHAR) AS rack';
+      type Row = { id: string; tags: string; carrier: string | null; fragile: unknown; rack: string | null };
+      const rowsIn = (table: string) =>
+        app().db.execute<Row>(`SELECT ${columns} FROM ${table} WHERE project_id = ?`, [tenant.projectId]);
+      const textOf = ({ id, carrier, fragile, rack }: Row, tag: string) =>
+        JSON.stringify([id, tag, carrier, Number(fragile), rack]);
+      const stored = await rowsIn('boxes');
+      const expected = stored.flatMap((row) =>
+        (JSON.parse(row.tags) as string[]).map((tag) => textOf(row, tag)),
+      );
+      const rows = (await rowsIn('has_boxes_tags')).map((row) => textOf(row, row.tags));
+      expect(rows.toSorted()).toEqual(expected.toSorted());
+      expect(rows.length).toBeGreaterThan(10);
+    });
+
     const databaseUrlOf = () => {
       const { database } = app().config;
       return database.kind === 'sqlite' ? `sqlite:${database.path}` : database.url;

@@ -1,4 +1,4 @@
+import { suitesOn } from '../nouns/suites.js';
 import { BOXES, BOXES_GATEWAY } from '../support/nouns/boxes.js';
-import { suitesOn } from './suites.js';
 
 suitesOn(BOXES_GATEWAY, BOXES);
