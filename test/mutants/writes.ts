@@ -59,19 +59,10 @@ export const WRITES: readonly Mutant[] = [
     tests: ['Has-3'],
   },
   {
-    id: 'texts-follow-an-update-without-its-lock',
-    file: 'ground/records/record-table.ts',
-    find: '(note || expect || decide || isFollowed) && (await this.lock(manager, key))',
-    replace:
-      '(note || expect || decide) ? await this.lock(manager, key) : isFollowed ? await manager.findOneBy(this.entity, key) : null',
-    breaks: 'Of updates at the same time, the lists of texts follow the last one.',
-    tests: ['Has-11', 'Has-15'],
-  },
-  {
     id: 'lost-reference-left-beside-a-text',
     file: 'noun/records/references.ts',
     find: 'await needing(besides, { changed: id, values })?.(manager, changes);',
-    replace: '',
+    replace: 'void id;',
     breaks: 'The other filters of a list of a text follow what the platform changes.',
     tests: ['Has-7'],
   },

@@ -369,6 +369,36 @@ onEachDatabase(
       expect(rows.length).toBeGreaterThan(10);
     });
 
+    test('Has-16: nothing else decides on a write: its list follows each creation, change and deletion, also at the same time', async () => {
+      const labelled = async (label: string) =>
+        idsOf((await done(`{ racks(labels: "${label}") { nodes { id } } }`)).racks.nodes);
+      const rack = async (labels: string) =>
+        (await done(`mutation { it: createRack(input: {place: "A", labels: ${labels}}) { id } }`)).it.id;
+      const plain = await rack('[]');
+      const id = await rack('["a", "b"]');
+      expect([await labelled('a'), await labelled('b')]).toEqual([[id], [id]]);
+      await done(`mutation { updateRack(id: "${plain}", input: {place: "B"}) { id } }`);
+      for (let round = 0; round < 5; round += 1) {
+        const lists = ['["a"]', '["b", "c"]', '["c"]', '[]', '["a", "c"]', '["b"]'];
+        await Promise.all(
+          lists.map((labels) =>
+            done(`mutation { updateRack(id: "${id}", input: {labels: ${labels}}) { id } }`),
+          ),
+        );
+        const { labels } = (await done(`{ rack(id: "${id}") { labels } }`)).rack;
+        for (const label of ['a', 'b', 'c'])
+          expect([label, labels, await labelled(label)]).toEqual([
+            label,
+            labels,
+            labels.includes(label) ? [id] : [],
+          ]);
+        app().clock.now += 5_000;
+      }
+      await done(`mutation { updateRack(id: "${id}", input: {labels: ["a"]}) { id } }`);
+      await done(`mutation { deleteRack(id: "${id}") { id } }`);
+      expect(await labelled('a')).toEqual([]);
+    });
+
     const databaseUrlOf = () => {
       const { database } = app().config;
       return database.kind === 'sqlite' ? `sqlite:${database.path}` : database.url;

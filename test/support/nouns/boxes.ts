@@ -10,7 +10,14 @@ import { texts } from '../../../src/noun/kinds/texts.js';
 import { trashTableOf } from '../../../src/noun/tables/noun-trash.js';
 import type { NounFacts } from '../../../src/testing/tested-noun.js';
 
-const racks = defineNoun({ name: 'rack', fields: { place: text({ max: 20 }) } });
+/** Nothing decides on its writes, so a change alone locks the record. */
+const racks = defineNoun({
+  name: 'rack',
+  fields: {
+    place: text({ max: 20 }),
+    labels: texts({ most: 3, max: 10, default: [], filter: 'has' }),
+  },
+});
 
 /** Two lists that are filtered by a text, beside the other filters and orders. */
 export const boxes = defineNoun({
@@ -51,6 +58,9 @@ class Boxes1790000000001 extends NewTable {
 class DeletedBoxes1790000000002 extends NewTable {
   table = trashTableOf(boxes.model, boxes.table).definition;
 }
+class HasRacksLabels1790000000005 extends NewFilledTable {
+  table = racks.table.entries[0]?.table as NonNullable<typeof ofTags>;
+}
 const [ofTags, ofStops] = boxes.table.entries.map(({ table }) => table);
 class HasBoxesTags1790000000003 extends NewFilledTable {
   table = ofTags as NonNullable<typeof ofTags>;
@@ -68,6 +78,7 @@ export const BOXES_GATEWAY = createGateway({
     DeletedBoxes1790000000002,
     HasBoxesTags1790000000003,
     HasBoxesStops1790000000004,
+    HasRacksLabels1790000000005,
   ],
 });
 
