@@ -5,8 +5,8 @@ import { exactCollation, NewTables } from '../../src/ground/migrations/tables.js
 import { defineNoun } from '../../src/noun/define-noun.js';
 import { text } from '../../src/noun/kinds/text.js';
 import { graphql, rest } from '../support/http/client.js';
-import { money } from '../support/nouns/money.js';
 import { onEachDatabase } from '../support/on-databases.js';
+import { money } from './money.js';
 
 const invoices = defineNoun({
   name: 'invoice',

@@ -103,8 +103,8 @@ export class NounService extends NounReads {
     expect?: (before: NounRow) => void,
   ): Promise<NounRow> {
     const { description } = this.model;
-    requireAnswerable(caller, description.plural, { changes, fields: answered });
     requireScope(caller, this.mayWrite);
+    requireAnswerable(caller, description.plural, { changes, fields: answered });
     const { hook } = this;
     const nowMs = this.now();
     const wanted = changes as Partial<NounRow>;

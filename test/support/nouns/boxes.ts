@@ -8,7 +8,7 @@ import { reference } from '../../../src/noun/kinds/reference.js';
 import { text } from '../../../src/noun/kinds/text.js';
 import { texts } from '../../../src/noun/kinds/texts.js';
 import { trashTableOf } from '../../../src/noun/tables/noun-trash.js';
-import type { NounFacts } from '../../../src/testing/tested-noun.js';
+import type { NounFacts } from '../../../src/testing/noun-facts.js';
 
 /** Nothing decides on its writes, so a change alone locks the record. */
 const racks = defineNoun({

@@ -1,5 +1,5 @@
-import { plainDecimal } from '../../../src/ground/kernel/decimals.js';
-import type { FieldOf, FieldOptions } from '../../../src/noun/kinds/kind.js';
+import { plainDecimal } from '../../src/ground/kernel/decimals.js';
+import type { FieldOf, FieldOptions } from '../../src/noun/kinds/kind.js';
 
 interface MoneyOptions extends FieldOptions<string> {
   readonly currencies: readonly [string, ...string[]];
