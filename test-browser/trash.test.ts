@@ -83,3 +83,34 @@ test('Dashboard-106: a value that nobody can read is asked for once, and stays u
     expect(await stored()).toBe(pin || '4711');
   }
 });
+
+test('Dashboard-120: a refused restoration is said in full below the item, which stays readable', async () => {
+  const { token } = await app.tenant();
+  const { page, ...visitor } = await visit({ provokes: [409] });
+  const post = () => rest(app.url, '/v1/notes', { method: 'POST', token, body: { title: 'Milk' } });
+  const { id } = (await post()).body;
+  await rest(app.url, `/v1/notes/${id}`, { method: 'DELETE', token });
+  await post();
+  await visitor.signIn(token);
+  await visitor.open('/notes');
+  await page.getByRole('button', { name: 'Deleted', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Restore Milk' }).click();
+  const refusal = dialog.getByRole('alert');
+  await refusal.getByText('Another note of the project has this title.').waitFor();
+  for (const width of [1280, 390, 320]) {
+    await page.setViewportSize({ width, height: 900 });
+    const boxOf = async (each: typeof refusal) =>
+      (await each.boundingBox()) as NonNullable<Awaited<ReturnType<typeof each.boundingBox>>>;
+    const [row, words, list] = await Promise.all(
+      [dialog.getByText(String(id)), refusal.locator('.notice-title'), dialog.locator('.refused-scroll')].map(
+        boxOf,
+      ),
+    );
+    expect([width, row && words && row.y + row.height <= words.y]).toEqual([width, true]);
+    expect(words && list && words.x + words.width <= list.x + list.width).toBe(true);
+    expect(await refusal.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)).toBe(true);
+    await takePicture(page, `restore-refused-${width}`);
+  }
+  expect(await violationsOn(page)).toEqual([]);
+});

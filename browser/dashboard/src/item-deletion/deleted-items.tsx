@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@apollo/client/react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { headOf, type NounDescription } from '../../../nouns.js';
 import { Dialog } from '../elements/dialog.js';
 import { Moment } from '../elements/moment.js';
@@ -54,22 +54,20 @@ export function DeletedItems({ noun, documents, mayRestore, onClose }: Props) {
             </thead>
             <tbody>
               {nodes.map(({ item, deletedAt, restorableUntil }) => (
-                <tr key={item.id}>
-                  <td data-head={headOf(noun).label}>
-                    <bdi>{textIn(item, headOf(noun))}</bdi> <code>{item.id}</code>
-                  </td>
+                <Deleted
+                  key={item.id}
+                  noun={noun}
+                  item={item}
+                  documents={mayRestore ? documents : null}
+                  onDone={() => void refetch()}
+                >
                   <td data-head="Deleted">
                     <Moment at={deletedAt} />
                   </td>
                   <td data-head="Restorable until">
                     <Moment at={restorableUntil} />
                   </td>
-                  {mayRestore && (
-                    <td className="row-acts">
-                      <Restore noun={noun} documents={documents} item={item} onDone={() => void refetch()} />
-                    </td>
-                  )}
-                </tr>
+                </Deleted>
               ))}
             </tbody>
           </table>
@@ -89,21 +87,63 @@ export function DeletedItems({ noun, documents, mayRestore, onClose }: Props) {
   );
 }
 
+interface DeletedProps extends Pick<Props, 'noun'> {
+  item: Item;
+  /** Null = the key may not restore it. */
+  documents: TrashDocuments | null;
+  onDone: () => void;
+  children: ReactNode;
+}
+
+/** The row of an item, and below it the refusal of its restoration: a sentence has no room in the cell of a button. */
+function Deleted({ noun, item, documents, onDone, children }: DeletedProps) {
+  const [refusal, setRefusal] = useState<unknown>(null);
+  const head = headOf(noun);
+  return (
+    <>
+      <tr>
+        <td data-head={head.label}>
+          <span>
+            <bdi>{textIn(item, head)}</bdi> <code>{item.id}</code>
+          </span>
+        </td>
+        {children}
+        {documents && (
+          <td className="row-acts">
+            <Restore noun={noun} documents={documents} item={item} onDone={onDone} onRefused={setRefusal} />
+          </td>
+        )}
+      </tr>
+      {refusal ? (
+        <tr className="row-notice">
+          <td colSpan={4}>
+            <ErrorNotice error={refusal} />
+          </td>
+        </tr>
+      ) : null}
+    </>
+  );
+}
+
 interface RestoreProps extends Pick<Props, 'noun' | 'documents'> {
   item: Item;
   onDone: () => void;
+  /** Null = it is tried again. */
+  onRefused: (error: unknown) => void;
 }
 
-function Restore({ noun, documents, item, onDone }: RestoreProps) {
+function Restore({ noun, documents, item, onDone, onRefused }: RestoreProps) {
   const name = textIn(item, headOf(noun));
   // A repetition after a lost answer succeeds too.
   const [key] = useState(newIdempotencyKey);
-  const [restore, { loading, error }] = useMutation(documents.restore, {
+  const [restore, { loading }] = useMutation(documents.restore, {
     variables: { id: item.id },
     context: { headers: { 'idempotency-key': key } },
     refetchQueries: [documentsOf(noun).list],
+    onError: onRefused,
   });
   const submit = async () => {
+    onRefused(null);
     const answer = await restore().catch(() => null);
     if (!answer?.data) return;
     onDone();
@@ -114,17 +154,14 @@ function Restore({ noun, documents, item, onDone }: RestoreProps) {
     );
   };
   return (
-    <>
-      <button
-        type="button"
-        className="small"
-        aria-label={`Restore ${name}`}
-        disabled={loading}
-        onClick={() => void submit()}
-      >
-        Restore
-      </button>
-      {error && <ErrorNotice error={error} />}
-    </>
+    <button
+      type="button"
+      className="small"
+      aria-label={`Restore ${name}`}
+      disabled={loading}
+      onClick={() => void submit()}
+    >
+      Restore
+    </button>
   );
 }
