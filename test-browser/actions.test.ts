@@ -62,7 +62,7 @@ test('Dashboard-102: an item offers the actions that the key allows, with a form
   await choose('Retry');
   await submit('Retry');
   await dialog.waitFor({ state: 'detached' });
-  await page.getByText('Retry: PX4711').waitFor();
+  await page.getByText('Done: Retry, PX4711').waitFor();
   expect(await stored()).toMatchObject({ attempts: 1, signature: 'Ada' });
 
   const wanted = { projectId, name: 'scanner', expiresAtMs: null };

@@ -53,7 +53,7 @@ export function ActionDialog({ noun, item, action, onClose }: Props) {
     onClose();
     tellDone(
       <>
-        {label}: <bdi>{name}</bdi>, id {item.id}.
+        Done: {label}, <bdi>{name}</bdi>, id {item.id}.
       </>,
     );
   };
