@@ -25,6 +25,9 @@ const IDENTIFIER = /^\d{1,19}$/;
 export function ReferenceInput({ other, text, placeholder, onChange, ...described }: Props) {
   const [isOpen, setOpen] = useState(false);
   const [at, setAt] = useState(-1);
+  /** The user types now: the text stays as it is. */
+  const [isTyping, setTyping] = useState(false);
+  const [picked, setPicked] = useState<Item | null>(null);
   const listId = useId();
   const asked = useSettled(text.trim());
   const isIdentifier = IDENTIFIER.test(asked);
@@ -45,10 +48,13 @@ export function ReferenceInput({ other, text, placeholder, onChange, ...describe
   const found = isSettled ? nodes : [];
   const options = isOpen ? found : [];
   const head = headOf(other);
-  const chosen = nodes.find(({ id }) => id === text.trim());
+  // The list of the search is gone when the identifier is looked for.
+  const chosen = [...nodes, ...(picked ? [picked] : [])].find(({ id }) => id === text.trim());
   const choose = (item: Item) => {
+    setPicked(item);
     onChange(item.id);
     setOpen(false);
+    setTyping(false);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const item = isOpen ? found[at] : undefined;
@@ -72,22 +78,26 @@ export function ReferenceInput({ other, text, placeholder, onChange, ...describe
         aria-controls={listId}
         aria-autocomplete="list"
         aria-activedescendant={isOpen && found[at] ? `${listId}-${at}` : undefined}
-        value={text}
+        value={chosen && !isTyping ? textIn(chosen, head) : text}
         placeholder={placeholder ?? (search === null ? 'Id' : `${head.label}, or id`)}
         autoComplete="off"
         spellCheck={false}
         onChange={({ target }) => {
           setOpen(true);
           setAt(-1);
+          setTyping(true);
           onChange(target.value);
         }}
         onClick={() => setOpen(true)}
-        onBlur={() => setOpen(false)}
+        onBlur={() => {
+          setOpen(false);
+          setTyping(false);
+        }}
         onKeyDown={onKeyDown}
       />
       {chosen && !isOpen && (
-        <p className="reference-name">
-          <bdi>{textIn(chosen, head)}</bdi>
+        <p className="reference-id">
+          Id <code>{chosen.id}</code>
         </p>
       )}
       <p className="unseen" role="status">
