@@ -81,6 +81,11 @@ export function readableFieldsOf({ fields }: Pick<NounDescription, 'fields'>): N
   return fields.filter(({ isWriteOnly }) => !isWriteOnly);
 }
 
+/** Those, and the computed ones. */
+export function answeredFieldsOf(noun: Pick<NounDescription, 'fields' | 'computed'>): NounField[] {
+  return [...readableFieldsOf(noun), ...(noun.computed ?? [])];
+}
+
 /** The field that names an item for people. */
 export function headOf({ fields }: NounDescription): NounField {
   const readable = readableFieldsOf({ fields });

@@ -18,8 +18,8 @@ export interface NounDescription {
   readonly filters: readonly NounFilter[];
   /** What a key with the scope of its name can do with a record; absent = nothing. */
   readonly actions?: readonly NounAction[];
-  /** Its answers depend on the time too, so none may be kept. */
-  readonly computed?: readonly string[];
+  /** Fields that no client states. Its answers depend on the time too, so none may be kept. */
+  readonly computed?: readonly NounField[];
   /** GraphQL has `bookCount`, with the filters of the list. */
   readonly hasCount: boolean;
   /** GraphQL has `bookChanges` as query and subscription, and lists have their `changesCursor`. */
@@ -58,6 +58,8 @@ export interface NounField {
   readonly maxLength?: number;
   /** In forms a new item has the default, or the first one; a truth value that may be absent has none. */
   readonly choices?: readonly string[];
+  /** The text of each choice, from the definition; true and false have none. */
+  readonly choiceTexts?: readonly string[];
   /** The colours of the choices in the dashboard; absent = all are `idle`. */
   readonly tones?: readonly ('good' | 'busy' | 'warn' | 'idle')[];
   readonly hint?: string;

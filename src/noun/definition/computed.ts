@@ -1,6 +1,6 @@
 import type { Field } from '../kinds/kind.js';
 import { refuseDefinition } from './action.js';
-import { type ModelComputed, modelField, type NounModel } from './model.js';
+import { describedField, type ModelComputed, modelField, type NounModel } from './model.js';
 
 /** A computed field of a definition, as `computed` returns it. */
 export interface DefinedComputed {
@@ -45,6 +45,6 @@ export function withComputed(
     ...model,
     computed,
     shown,
-    description: { ...model.description, computed: computed.map(({ field }) => field.name) },
+    description: { ...model.description, computed: computed.map(({ field }) => describedField(field)) },
   };
 }

@@ -258,7 +258,7 @@ export function describedField({ name, label, kind, isRequired, options, example
     ...(options.readScope !== undefined && { readScope: options.readScope }),
     ...(options.sort && { isSorted: true }),
     ...(entry.name === 'text' && { maxLength: Number(entry.column.length) }),
-    ...(kind.choices && { choices: Object.keys(kind.choices) }),
+    ...(kind.choices && { choices: Object.keys(kind.choices), choiceTexts: Object.values(kind.choices) }),
     ...(kind.json === 'boolean' && { choices: ['false', 'true'] }),
     ...(kind.tones && { tones: kind.tones }),
     ...(options.hint && { hint: options.hint }),

@@ -45,7 +45,7 @@ function requireNames(
   { singular, fields, computed = [] }: NounDescription,
   relations: readonly Relation[],
 ): void {
-  const names = new Set([...fields.map(({ name }) => name), ...computed]);
+  const names = new Set([...fields, ...computed].map(({ name }) => name));
   const add = (name: string, { from, field }: Relation, option: string) => {
     if (names.has(name))
       throw new Error(

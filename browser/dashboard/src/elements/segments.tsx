@@ -3,7 +3,7 @@ import { useId } from 'react';
 interface Props<Value> {
   /** The name of the choice, for screen readers. */
   legend: string;
-  choices: readonly { value: Value; label: string }[];
+  choices: readonly { value: Value; label: string; title?: string | undefined }[];
   value: Value;
   onChange: (value: Value) => void;
 }
@@ -15,7 +15,7 @@ export function Segments<Value extends string | null>({ legend, choices, value, 
     <fieldset className="segments">
       <legend className="unseen">{legend}</legend>
       {choices.map((choice) => (
-        <label key={choice.label}>
+        <label key={choice.label} title={choice.title}>
           <input
             type="radio"
             name={name}

@@ -27,7 +27,7 @@ export function RefusedRows({ file, rows }: Props) {
       <p className="refused-head">
         <span>
           {rows.length === 1 ? '1 row is refused.' : `${rows.length.toLocaleString()} rows are refused.`}{' '}
-          Correct them in the file, and import that file.
+          Correct them in the file, and import that file. The gateway may find more problems then.
         </span>
         <button type="button" className="small" onClick={() => saveRefused(file, rows)}>
           <Download size={15} aria-hidden="true" />

@@ -6,6 +6,7 @@ const LIMITS = {
   integer: [-(2n ** 31n), 2n ** 31n - 1n],
 } as const;
 const INTEGER = /^-?\d{1,19}$/;
+const DECIMAL = /^-?\d+(\.\d+)?$/;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
 /** Why the gateway would refuse the value of a column, as in its own messages; null = it may be good. */
@@ -31,6 +32,10 @@ function ruleOf({ kind, json, maxLength = 255, choices = [], example }: NounFiel
   if (kind === 'choice') {
     return { allows: (text) => choices.includes(text), words: `one of ${choices.join(', ')}` };
   }
+  if (kind === 'decimal')
+    return { allows: (text) => DECIMAL.test(text), words: `a decimal number such as ${example}` };
+  if (kind === 'dateTime')
+    return { allows: (text) => !Number.isNaN(Date.parse(text)), words: `a time such as ${example}` };
   if (kind === 'date') return { allows: isDate, words: `a date such as ${example}` };
   if (json === 'boolean') return { allows: (text) => choices.includes(text), words: 'true or false' };
   const limits = LIMITS[kind as keyof typeof LIMITS];

@@ -1,6 +1,13 @@
 import type { TypedDocumentNode } from '@apollo/client';
 import { parse } from 'graphql';
-import { capitalized, type NounAction, type NounDescription, readableFieldsOf } from '../../../nouns.js';
+import {
+  answeredFieldsOf,
+  capitalized,
+  type NounAction,
+  type NounDescription,
+  type NounField,
+  readableFieldsOf,
+} from '../../../nouns.js';
 import { namesOf } from '../references/reference-names.js';
 import { type Item, rootFieldsOf, selectingArgumentsOf } from './item.js';
 
@@ -59,7 +66,7 @@ export function documentsOf(noun: NounDescription): ItemDocuments {
 function makeDocuments(noun: NounDescription): ItemDocuments {
   const { type, plural } = noun;
   const root = rootFieldsOf(noun);
-  const fields = ['id', ...readableFieldsOf(noun).map(({ name }) => name)].join(' ');
+  const fields = fieldsOf(noun);
   const selecting = selectingArgumentsOf(noun);
   const declared = selecting.map(({ name, type: of }) => `, $${name}: ${of}`).join('');
   const given = selecting.map(({ name }) => `, ${name}: $${name}`).join('');
@@ -79,7 +86,7 @@ function makeDocuments(noun: NounDescription): ItemDocuments {
     changes: noun.hasChanges ? parse(changes) : null,
     exportPage: parse(`query Export${title}($first: Int!, $after: String${declared}) {
       page: ${root.list}(first: $first, after: $after, orderBy: OLDEST${given}) {
-        nodes { ${fields} } pageInfo ${page}
+        nodes { id ${namesIn(readableFieldsOf(noun))} } pageInfo ${page}
       }
     }`),
     count: noun.hasCount ? parse(count) : null,
@@ -108,6 +115,14 @@ function makeDocuments(noun: NounDescription): ItemDocuments {
   };
 }
 
+function fieldsOf(noun: NounDescription): string {
+  return `id ${namesIn(answeredFieldsOf(noun))}`;
+}
+
+function namesIn(fields: readonly NounField[]): string {
+  return fields.map(({ name }) => name).join(' ');
+}
+
 /** Arguments, each after a comma; GraphQL allows no empty brackets. */
 function inBrackets(list: string): string {
   return list === '' ? '' : `(${list.slice(2)})`;
@@ -122,9 +137,7 @@ export function actionDocumentOf(noun: NounDescription, action: NounAction) {
   const document: TypedDocumentNode<{ saved: Item }, Variables> =
     ACTIONS.get(action) ??
     parse(`mutation ${operation}($id: ID!${input}) {
-      saved: ${action.name}${type}(id: $id${given}) { id ${readableFieldsOf(noun)
-        .map(({ name }) => name)
-        .join(' ')} createdAt }
+      saved: ${action.name}${type}(id: $id${given}) { ${fieldsOf(noun)} createdAt }
     }`);
   ACTIONS.set(action, document);
   return document;

@@ -2,7 +2,7 @@ import { capitalized, type NounField, valueInWords } from '../../../nouns.js';
 import { Field } from '../elements/field.js';
 import { ReferenceInput } from '../references/reference-input.js';
 import { useSession } from '../session/signed-in.js';
-import { isSet, linesOf, scopeOf, valueIn } from './item.js';
+import { choiceTextOf, choiceWord, isSet, linesOf, scopeOf, valueIn } from './item.js';
 
 interface Props {
   field: NounField;
@@ -21,7 +21,11 @@ const KEPT = 'It is not shown. Leave it empty to keep it.';
 /** The control of a field of an item. */
 export function ItemField({ field, text, isKept = false, isReadOnly, problem, onChange }: Props) {
   const { kind, json, scalar, label, maxLength, choices = [] } = field;
-  const hint = isReadOnly ? 'It can’t be changed.' : isKept ? KEPT : field.hint;
+  const hint = isReadOnly
+    ? 'It can’t be changed.'
+    : isKept
+      ? KEPT
+      : (field.hint ?? choiceTextOf(field, text));
   const isInteger = json === 'integer';
   const other = field.reference?.to;
   const { scopes } = useSession().apiKey;
@@ -38,7 +42,9 @@ export function ItemField({ field, text, isKept = false, isReadOnly, problem, on
           >
             {(!isSet(field) || isKept) && <option value="">Not set</option>}
             {choices.map((each) => (
-              <option key={each}>{each}</option>
+              <option key={each} value={each}>
+                {choiceWord(field, each)}
+              </option>
             ))}
           </select>
         ) : json === 'texts' ? (

@@ -1,20 +1,21 @@
 import { ArrowDown, ArrowUp, ArrowUpDown, Trash2 } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import {
+  answeredFieldsOf,
   capitalized,
   headOf,
   inSentence,
   type NounAction,
   type NounDescription,
   type NounField,
-  readableFieldsOf,
 } from '../../../nouns.js';
+import { markHiddenSides } from '../elements/hidden-sides.js';
 import { Moment } from '../elements/moment.js';
 import { Tooltip } from '../elements/tooltip.js';
 import { ActionMenu } from '../item-actions/action-menu.js';
 import { ReferenceCell } from '../references/reference-cell.js';
 import { type Browsing, browseTo, select } from './browsing.js';
-import { type Item, textIn, valueIn } from './item.js';
+import { choiceWord, type Item, textIn, valueIn } from './item.js';
 import { orderBy, orderingOf } from './selection.js';
 
 /** The acts that the key allows on an item. */
@@ -49,7 +50,7 @@ export function ItemTable({ browsing, items, isBusy, addedId, changedIds, acts }
   const head = headOf(noun);
   const columns = columnsOf(noun);
   return (
-    <div className="item-columns">
+    <div className="item-columns" ref={markHiddenSides}>
       <table className="stacked items" aria-busy={isBusy}>
         <caption className="unseen">{capitalized(noun.plural)}</caption>
         <thead>
@@ -60,7 +61,7 @@ export function ItemTable({ browsing, items, isBusy, addedId, changedIds, acts }
             <th scope="col">Id</th>
             <th scope="col">Added</th>
             {acts && (
-              <th scope="col">
+              <th scope="col" className="row-acts">
                 <span className="unseen">Actions</span>
               </th>
             )}
@@ -82,7 +83,7 @@ export function ItemTable({ browsing, items, isBusy, addedId, changedIds, acts }
               <td data-head="Id">
                 <code>{item.id}</code>
               </td>
-              <td data-head="Added" className="unnamed">
+              <td data-head="Added">
                 <Moment at={item.createdAt} />
               </td>
               {acts && (
@@ -103,7 +104,13 @@ function Head({ field, browsing }: { field: NounField; browsing: Browsing }) {
   const { label, isSorted } = field;
   const ordering = orderingOf(browsing);
   const isOrdering = ordering.field?.name === field.name;
-  if (!isSorted && !isOrdering) return <th scope="col">{label}</th>;
+  const className = isNumber(field) ? 'number' : undefined;
+  if (!isSorted && !isOrdering)
+    return (
+      <th scope="col" className={className}>
+        {label}
+      </th>
+    );
   const direction = isOrdering ? (ordering.isDescending ? 'descending' : 'ascending') : 'none';
   const Icon = { ascending: ArrowUp, descending: ArrowDown, none: ArrowUpDown }[direction];
   const goOn = () => {
@@ -113,7 +120,7 @@ function Head({ field, browsing }: { field: NounField; browsing: Browsing }) {
     browseTo(select(browsing, { orderBy: ends ? null : next }));
   };
   return (
-    <th scope="col" aria-sort={direction}>
+    <th scope="col" aria-sort={direction} className={className}>
       <button
         type="button"
         className="sort"
@@ -135,11 +142,16 @@ function Head({ field, browsing }: { field: NounField; browsing: Browsing }) {
 /** The fields beside the name, the choices first: they are read most. */
 function columnsOf(noun: NounDescription): NounField[] {
   const head = headOf(noun);
-  const others = readableFieldsOf(noun).filter(({ name }) => name !== head.name);
+  const others = answeredFieldsOf(noun).filter(({ name }) => name !== head.name);
   return [
     ...others.filter(({ kind }) => kind === 'choice'),
     ...others.filter(({ kind }) => kind !== 'choice'),
   ];
+}
+
+/** Numbers have their digits below each other. An identifier is no number. */
+function isNumber({ kind, json, reference }: NounField): boolean {
+  return !reference && (json === 'integer' || kind === 'int64' || kind === 'decimal');
 }
 
 /** A text that is never longer, such as an ISBN, stays on one line. */
@@ -150,11 +162,16 @@ function Cell({ field, item }: { field: NounField; item: Item }) {
   const text = textIn(item, field);
   const { kind, json, scalar, label, choices, tones, maxLength } = field;
   const tone = tones?.[choices?.indexOf(text) ?? -1] ?? 'idle';
+  const list = json === 'texts' ? [valueIn(text) ?? []].flat() : null;
   const isLong = kind === 'text' && (maxLength === undefined || maxLength > SHORT_CHARACTERS);
+  const form =
+    kind === 'choice' ? 'unnamed' : isNumber(field) ? 'number whole' : isLong ? undefined : 'whole';
   return (
-    <td data-head={label} className={kind === 'choice' ? 'unnamed' : isLong ? undefined : 'whole'}>
+    <td data-head={label} className={form}>
       {text === '' ? (
         <span className="muted">not set</span>
+      ) : list?.length === 0 ? (
+        <span className="muted">none</span>
       ) : field.reference ? (
         <ReferenceCell item={item} field={field} />
       ) : kind === 'choice' ? (
@@ -163,10 +180,10 @@ function Cell({ field, item }: { field: NounField; item: Item }) {
         <bdi>{text}</bdi>
       ) : scalar === 'DateTime' ? (
         <Moment at={text} />
-      ) : json === 'texts' ? (
-        <bdi>{[valueIn(text)].flat().join(', ')}</bdi>
+      ) : list ? (
+        <bdi>{list.join(', ')}</bdi>
       ) : (
-        text
+        choiceWord(field, text)
       )}
     </td>
   );

@@ -42,7 +42,18 @@ export function inputOf(field: NounField, text: string): unknown {
   return json === 'boolean' ? (valueIn(text) ?? text) : text;
 }
 
-/** The words for a choice, such as `fragile` and `not fragile` for true and false. */
+/** The word for a choice beside the label of its field: `yes` and `no` for true and false. */
+export function choiceWord({ json }: NounField, choice: string): string {
+  if (json !== 'boolean') return choice;
+  return choice === 'true' ? 'yes' : 'no';
+}
+
+/** The text of its definition for a choice, such as `On its way.`; undefined = it has none. */
+export function choiceTextOf({ choices, choiceTexts }: NounField, choice: string): string | undefined {
+  return choiceTexts?.[choices?.indexOf(choice) ?? -1];
+}
+
+/** The words for a choice without a label, such as `fragile` and `not fragile` for true and false. */
 export function choiceInWords({ json, label }: NounField, choice: string): string {
   if (json !== 'boolean') return choice;
   return choice === 'true' ? inSentence(label) : `not ${inSentence(label)}`;

@@ -112,7 +112,9 @@ export function useItemList(browsing: Browsing, mayRead: boolean): ItemListState
   const hasLog = mayRead && wasRead.current && cursor !== null;
   const { source, changedIds } = useItemChanges({ noun, names, hasLog, answer: data, begin, apply });
 
-  const everyMs = mayRead && source.kind !== 'live' ? EVERY_MS : null;
+  // A computed value can change with the time alone, which no stream tells.
+  const isFollowed = source.kind === 'live' && !noun.computed;
+  const everyMs = mayRead && !isFollowed ? EVERY_MS : null;
   const { state } = useLive(look, everyMs, { waitsFirst: true, isScarce: isPlanScarce });
   return {
     page,

@@ -1,7 +1,7 @@
 import { filteredFieldsOf, type NounDescription, type NounField } from '../../../../nouns.js';
 import { Segments } from '../../elements/segments.js';
 import { type Browsing, browseTo, select } from '../browsing.js';
-import { choiceInWords } from '../item.js';
+import { choiceInWords, choiceTextOf } from '../item.js';
 import { filteredBy, orderBy, orderingOf, orderOf } from '../selection.js';
 import { RangeField } from './range-field.js';
 import { ReferenceFilter } from './reference-filter.js';
@@ -27,7 +27,11 @@ export function Toolbar({ browsing }: { browsing: Browsing }) {
             legend={field.label}
             choices={[
               { value: null, label: 'All' },
-              ...field.choices.map((choice) => ({ value: choice, label: choiceInWords(field, choice) })),
+              ...field.choices.map((choice) => ({
+                value: choice,
+                label: choiceInWords(field, choice),
+                title: choiceTextOf(field, choice),
+              })),
             ]}
             value={filters[argument] ?? null}
             onChange={(choice) => browseTo(select(browsing, filteredBy(browsing, argument, choice)))}
