@@ -110,6 +110,8 @@ test('Dashboard-120: a refused restoration is said in full below the item, which
     expect([width, row && words && row.y + row.height <= words.y]).toEqual([width, true]);
     expect(words && list && words.x + words.width <= list.x + list.width).toBe(true);
     expect(await refusal.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)).toBe(true);
+    const button = await boxOf(dialog.getByRole('button', { name: 'Restore Milk' }));
+    expect(row && row.x + row.width <= button.x).toBe(true);
     await takePicture(page, `restore-refused-${width}`);
   }
   expect(await violationsOn(page)).toEqual([]);

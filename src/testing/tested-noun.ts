@@ -1,7 +1,6 @@
 import type { Gateway } from '../app/gateway.js';
 import { INT64_MAX, INT64_MIN } from '../ground/kernel/int64.js';
 import type { DefinedNoun } from '../noun/define-noun.js';
-import { describedField } from '../noun/definition/model.js';
 import { capitalized, readableFieldsOf } from '../noun-words.js';
 import type { NounDescription, NounField } from '../nouns.js';
 import { literal, plain, type Values } from './inputs.js';
@@ -111,7 +110,7 @@ export function testedNoun({ name, nouns }: Gateway, facts: NounFacts): TestedNo
     description,
     fields: description.fields,
     shownFields: shownFieldsOf(model),
-    computed: description.computed ?? [],
+    computed: (description.computed ?? []).map(({ name }) => name),
     actions: testedActions(model, facts.actions),
     model,
     shown: (values) => {
@@ -151,8 +150,8 @@ export function testedNoun({ name, nouns }: Gateway, facts: NounFacts): TestedNo
   };
 }
 
-function shownFieldsOf({ description, computed }: Model): NounField[] {
-  return [...readableFieldsOf(description), ...computed.map(({ field }) => describedField(field))];
+function shownFieldsOf({ description }: Model): NounField[] {
+  return [...readableFieldsOf(description), ...(description.computed ?? [])];
 }
 
 function namesOf(model: Model): NounNames {

@@ -102,11 +102,9 @@ function Deleted({ noun, item, documents, onDone, children }: DeletedProps) {
   return (
     <>
       <tr>
-        <td data-head={head.label}>
-          <span>
-            <bdi>{textIn(item, head)}</bdi> <code>{item.id}</code>
-          </span>
-        </td>
+        <th scope="row" data-head={head.label}>
+          <bdi>{textIn(item, head)}</bdi> <code>{item.id}</code>
+        </th>
         {children}
         {documents && (
           <td className="row-acts">
