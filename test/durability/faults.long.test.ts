@@ -16,7 +16,6 @@ const MIXED: readonly Circumstances[] = [
 /** What a cluster answers to a COMMIT that lost to another node's. */
 const CONFLICTS: readonly (readonly [name: string, code: number, message?: string])[] = [
   ['1213', 1_213],
-  ['3101', 3_101],
   ['1180', 1_180, 'Got error 149 - innermost secret'],
 ];
 

@@ -132,6 +132,16 @@ onEachDatabase(
       }
     });
 
+    test('Has-17: what a process of an earlier release left out, or left behind, follows with the next change of the record', async () => {
+      const [missing, stale] = [await make({ tags: ['kept'] }), await make({ tags: ['kept'] })];
+      const having = 'has_boxes_tags';
+      await app().db.execute(`DELETE FROM ${having} WHERE id = ?`, [BigInt(missing)]);
+      await app().db.execute(`UPDATE ${having} SET tags = 'new' WHERE id = ?`, [BigInt(stale)]);
+      expect(await found({ tags: 'kept' })).toEqual([]);
+      for (const id of [missing, stale]) await change(id, { tags: ['kept', 'new'] });
+      for (const tags of ['kept', 'new']) expect(await found({ tags })).toEqual([missing, stale].sort());
+    });
+
     test('Has-4: an action, a hook and a PATCH move the record too; a refused change moves nothing', async () => {
       const id = await make({ tags: ['a'] });
       await done(`mutation { markBox(id: "${id}", input: {tag: "marked"}) { id } }`);

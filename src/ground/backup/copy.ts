@@ -57,7 +57,7 @@ async function fill(
         // SQLite's driver never waits, and a signal arrives between two turns of the event loop.
         await nextTurn();
         signal.throwIfAborted();
-        await data.transaction((manager) => insertRows(manager, entity, page, copied));
+        await data.transaction((manager) => insertRows(manager, entity, page, { read: copied }));
         rows += page.length;
         onProgress(rows, total);
       }

@@ -4,13 +4,7 @@ import type { DatabaseTarget } from '../config/config.js';
 import { AppError, MAY_BE_STORED } from '../kernel/errors.js';
 
 const DUPLICATE = new Set(['ER_DUP_ENTRY', 'SQLITE_CONSTRAINT_PRIMARYKEY', 'SQLITE_CONSTRAINT_UNIQUE']);
-const LOCKED = new Set([
-  'ER_LOCK_DEADLOCK',
-  'ER_LOCK_WAIT_TIMEOUT',
-  // Group Replication: a transaction of another member was certified first.
-  'ER_TRANSACTION_ROLLBACK_DURING_COMMIT',
-  'SQLITE_BUSY',
-]);
+const LOCKED = new Set(['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'SQLITE_BUSY']);
 /** `ER_ERROR_DURING_COMMIT` of Group Replication, in the server's language: the other member's change took the row. */
 const LOST_ROW = /\b149\b/;
 const UNWRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
@@ -101,6 +95,8 @@ export function outcomeUnknown(cause: unknown): Error {
  * and can be retried.
  */
 export function isLocked(error: unknown): boolean {
+  // ER_TRANSACTION_ROLLBACK_DURING_COMMIT (3101) is no proof: a member that leaves its group says so too, of transactions that
+  // the others may still commit.
   const code = codeOf(error);
   if (code === 'ER_ERROR_DURING_COMMIT') return LOST_ROW.test(messageOf(error));
   return LOCKED.has(code) || code.startsWith('SQLITE_BUSY_');

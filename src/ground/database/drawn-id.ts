@@ -61,8 +61,10 @@ export class IdMark implements Capability {
   /** Reads it with one statement. Larger ids than the gateway draws do not count. */
   async read(): Promise<bigint> {
     const counters = this.db.repository(ChangeSequence);
-    const tables = counters.manager.dataSource.entityMetadatas.filter(({ primaryColumns }) =>
-      primaryColumns.some(({ databaseName }) => databaseName === 'id'),
+    // With a key of more columns, the ids are those of another table's records.
+    const tables = counters.manager.dataSource.entityMetadatas.filter(
+      ({ primaryColumns }) =>
+        primaryColumns.length <= 2 && primaryColumns.some(({ databaseName }) => databaseName === 'id'),
     );
     const newest = tables.map(({ tableName, primaryColumns: { length } }) => ({
       sql: length === 1 ? newestOf(tableName) : newestOfProjects(tableName),

@@ -4,18 +4,22 @@ import { unchanged } from './columns.js';
 /** Few sizes, so that SQLite reuses its prepared statements. Larger sizes are no faster. */
 const STATEMENT_ROWS = [250, 25, 1];
 
-/** Inserts many rows, several times as fast as TypeORM's insert, which builds a new statement each time. */
+/**
+ * Inserts many rows, several times as fast as TypeORM's insert, which builds a new statement each time. `REPLACE` replaces
+ * those with the same key.
+ */
 export async function insertRows<E extends ObjectLiteral>(
   manager: EntityManager,
   entity: new () => E,
   rows: readonly E[],
-  read = storedIn,
+  { read = storedIn, verb = 'INSERT' }: { read?: typeof storedIn; verb?: 'INSERT' | 'REPLACE' } = {},
 ): Promise<void> {
   const metadata = manager.dataSource.getMetadata(entity);
   let next = 0;
   for (const size of STATEMENT_ROWS) {
     for (; rows.length - next >= size; next += size) {
-      await manager.query(...insertion(metadata, rows.slice(next, next + size), read));
+      const [insert, values] = insertion(metadata, rows.slice(next, next + size), read);
+      await manager.query(insert.replace('INSERT', verb), values);
     }
   }
 }

@@ -41,7 +41,8 @@ export abstract class NewFilledTable extends FilledTableMigration {
 /** Drops such a table, and creates it with its rows when it is undone. */
 export abstract class DroppedFilledTable extends FilledTableMigration {
   override get locks() {
-    return { mysql: null, sqlite: null };
+    const stop = `nothing waits, but stop the processes of the older release first: they write ${this.table.name}.`;
+    return { mysql: stop, sqlite: stop };
   }
 
   up(runner: QueryRunner): Promise<void> {

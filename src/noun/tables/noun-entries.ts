@@ -30,13 +30,18 @@ export class NounEntries implements Beside<NounRow> {
   }
 
   async run(manager: EntityManager, changes: readonly RecordChange<NounRow>[]): Promise<void> {
-    const added: EntryRow[] = [];
+    const kept: EntryRow[] = [];
     for (const { before, after } of changes) {
       const [had, has] = [this.rowsOf(before), this.rowsOf(after)];
-      await this.remove(manager, this.missingIn(has, had));
-      added.push(...this.missingIn(had, has));
+      const entries = new Set(has.map((row) => row[this.entries.field.name]));
+      await this.remove(
+        manager,
+        had.filter((row) => !entries.has(row[this.entries.field.name])),
+      );
+      kept.push(...has);
     }
-    await insertRows(manager, this.Row, added);
+    // All of them: a process of an earlier release may have left other rows, or none.
+    await insertRows(manager, this.Row, kept, { verb: 'REPLACE' });
   }
 
   private rowsOf(record: NounRow | null): EntryRow[] {
@@ -46,13 +51,6 @@ export class NounEntries implements Beside<NounRow> {
     const shared = Object.fromEntries(others.map(({ name }) => [name, record[name] ?? null]));
     const entries = entriesIn(record[field.name], Number(field.kind.column.length));
     return entries.map((entry) => ({ ...shared, projectId, [field.name]: entry, id }));
-  }
-
-  /** The rows of one record that these rows of it lack. */
-  private missingIn(rows: readonly EntryRow[], all: readonly EntryRow[]): EntryRow[] {
-    const keyOf = (row: EntryRow) => JSON.stringify(this.names.map((name) => textOf(row[name])));
-    const known = new Set(rows.map(keyOf));
-    return all.filter((row) => !known.has(keyOf(row)));
   }
 
   /** Rows of one record. */
@@ -66,9 +64,6 @@ export class NounEntries implements Beside<NounRow> {
     );
   }
 }
-
-/** JSON knows no bigint. */
-const textOf = (value: unknown) => (value === null ? null : String(value));
 
 /** Its table for TypeORM. */
 export function entriesEntityOf({ description }: NounModel, { table, field, others }: EntriesTable) {
