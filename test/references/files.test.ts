@@ -16,10 +16,14 @@ const FILES = {
   },
 };
 
+/** What the commands of a test have printed. */
+const printed: string[] = [];
+
 describe.each(databaseKinds())('on %s', (kind) => {
   let database: TestDatabase;
   let folder: string;
   beforeEach(async () => {
+    printed.length = 0;
     database = await createTestDatabase(kind);
     folder = await mkdtemp(join(tmpdir(), 'petstore-test-'));
   });
@@ -49,11 +53,19 @@ describe.each(databaseKinds())('on %s', (kind) => {
       );
     },
   );
+
+  test('Reference-44: the help of an export says which ids another project may refuse', async () => {
+    await run(database.url, 'pallets', 'export', '--help');
+    expect(printed.join('')).toContain('The ids in warehouseId are kept');
+    printed.length = 0;
+    await run(database.url, 'crates', 'export', '--help');
+    expect(printed.join('')).not.toContain('are kept');
+  });
 });
 
 /** The exit code of a command of this gateway. */
 async function run(databaseUrl: string, ...args: string[]): Promise<number> {
-  const sink = { write: () => {} };
+  const sink = { write: (text: string) => printed.push(text) };
   const before = process.env;
   process.env = { ...before, DATABASE_URL: databaseUrl };
   try {

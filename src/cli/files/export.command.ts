@@ -43,11 +43,15 @@ export function exportCommand(group: Command, gateway: Gateway, noun: NounDescri
 }
 
 function exportHelp({ plural, fields }: NounDescription): string {
+  const guarded = fields.filter(({ reference }) => reference?.mustExist).map(({ name }) => name);
+  const kept = guarded.length
+    ? `\nThe ids in ${listed(guarded)} are kept: a project without these records refuses the rows.`
+    : '';
   return `
 CSV has the columns ${listed(['id', ...fields.map(({ name }) => name)])}. NDJSON has one object per line, as in GET /v1/${plural}. Both are UTF-8.
 Texts are written as they are: a spreadsheet may run one such as =1+1 as a formula. With --safe-for-spreadsheets
 it becomes '=1+1, and an import of that file keeps the apostrophe.
-Imported into another project the file gives the same ${plural} in the same order, with new ids: an import ignores id.
+Imported into another project the file gives the same ${plural} in the same order, with new ids: an import ignores id.${kept}
 ${capitalized(plural)} are written in the order of their ids. ${capitalized(plural)} added after the start are left out.
 The file appears when it is complete. Without --force an existing file stays unchanged.
 Exit code: 0 all ${plural} exported, 1 refused or interrupted, 2 wrong usage.
