@@ -7,11 +7,10 @@ import { NounService } from '../../src/noun/records/noun.service.js';
 import type { FilterValue, NounListRequest } from '../../src/noun/records/noun-list.js';
 import { callAs } from '../support/call-as.js';
 import { databaseKinds } from '../support/databases.js';
-import { isLongRun } from '../support/long-run.js';
 import { BOXES_GATEWAY, boxes } from '../support/nouns/boxes.js';
 import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
 
-const ROWS = Number(process.env.PLAN_ROWS ?? (isLongRun ? 200_000 : 10_000));
+const ROWS = Number(process.env.PLAN_ROWS ?? 10_000);
 const PAGE_SIZE = 20;
 /** A row of the texts for each record of the page and for the next one, its record, and the end of the range. */
 const MOST_ROWS = 2 * (PAGE_SIZE + 1) + 1;
