@@ -205,7 +205,7 @@ export const API_KEYS: readonly Mutant[] = [
   {
     id: 'toys-write-not-needed-to-update',
     file: 'noun/records/noun.service.ts',
-    find: 'requireAnswerable(caller, description.plural, { changes, fields: answered });\n    requireScope(caller, this.mayWrite);',
+    find: 'requireScope(caller, this.mayWrite);\n    requireAnswerable(caller, description.plural, { changes, fields: answered });',
     replace: 'requireAnswerable(caller, description.plural, { changes, fields: answered });',
     breaks: 'updateToy needs the scope toys:write.',
     tests: ['Auth-4'],

@@ -53,8 +53,8 @@ export const WRITES: readonly Mutant[] = [
   {
     id: 'texts-of-an-update-left-behind',
     file: 'noun/tables/noun-entries.ts',
-    find: 'await this.remove(manager, this.missingIn(has, had));',
-    replace: '',
+    find: 'had.filter((row) => !entries.has(row[this.entries.field.name])),',
+    replace: '[],',
     breaks: 'A record is in the lists of the texts that it has.',
     tests: ['Has-3'],
   },
