@@ -5,7 +5,7 @@ import { rest } from '../support/http/client.js';
 import { isLongRun } from '../support/long-run.js';
 import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
 
-const REQUESTS = isLongRun ? 10_000 : 500;
+const REQUESTS = isLongRun ? 10_000 : 2_500;
 
 interface Operation {
   responses: Record<
