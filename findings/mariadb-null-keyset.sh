@@ -9,15 +9,15 @@ folder=$(mktemp -d)
 trap 'kill "$server" 2>/dev/null && wait "$server" 2>/dev/null || true; rm -rf "$folder"' EXIT
 cd "$folder"
 apt-get download -q mariadb-server-core mariadb-client-core liburing2 libaio1 > download.log 2>&1
-for file in *.deb; do dpkg-deb -x "$file" root; done
-libraries=$(dirname "$(find root -name 'liburing.so.2' | head -1)")
+for file in *.deb; do dpkg-deb -x "$file" unpacked; done
+libraries=$(dirname "$(find unpacked -name 'liburing.so.2' | head -1)")
 export LD_LIBRARY_PATH="$folder/$libraries"
-own=(--no-defaults --datadir="$folder/data" --lc-messages-dir="$folder/root/usr/share/mysql" --user="$(id -un)")
+own=(--no-defaults --datadir="$folder/data" --lc-messages-dir="$folder/unpacked/usr/share/mysql" --user="$(id -un)")
 mkdir data
-root/usr/bin/mariadb-install-db "${own[@]}" --basedir="$folder/root/usr" --auth-root-authentication-method=normal > install.log 2>&1
-root/usr/sbin/mariadbd "${own[@]}" --skip-networking --socket="$folder/socket" > server.log 2>&1 &
+unpacked/usr/bin/mariadb-install-db "${own[@]}" --basedir="$folder/unpacked/usr" --auth-root-authentication-method=normal > install.log 2>&1
+unpacked/usr/sbin/mariadbd "${own[@]}" --skip-networking --socket="$folder/socket" > server.log 2>&1 &
 server=$!
-sql() { root/usr/bin/mariadb --no-defaults --socket="$folder/socket" --user=root --skip-column-names "$@"; }
+sql() { unpacked/usr/bin/mariadb --no-defaults --socket="$folder/socket" --user=root --skip-column-names "$@"; }
 for _ in $(seq 100); do sql -e 'SELECT 1' > /dev/null 2>&1 && break; sleep 0.2; done
 
 sql -e "CREATE DATABASE d" && sql d -e "

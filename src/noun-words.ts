@@ -81,7 +81,7 @@ export function readableFieldsOf({ fields }: Pick<NounDescription, 'fields'>): N
   return fields.filter(({ isWriteOnly }) => !isWriteOnly);
 }
 
-/** Those, and the computed ones. */
+/** The readable fields and the computed fields: all that an answer can have. */
 export function answeredFieldsOf(noun: Pick<NounDescription, 'fields' | 'computed'>): NounField[] {
   return [...readableFieldsOf(noun), ...(noun.computed ?? [])];
 }

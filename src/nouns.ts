@@ -16,7 +16,7 @@ export interface NounDescription {
   readonly fields: readonly NounField[];
   /** The arguments that select from its list in GraphQL. */
   readonly filters: readonly NounFilter[];
-  /** What a key with the scope of its name can do with a record; absent = nothing. */
+  /** The operations on one record, each with a scope of its name; absent = none. */
   readonly actions?: readonly NounAction[];
   /** Fields that no client states. Its answers depend on the time too, so none may be kept. */
   readonly computed?: readonly NounField[];
@@ -78,7 +78,7 @@ export interface NounReference {
   /** The connection of the other noun; null = it has none. */
   readonly list: string | null;
   readonly mustExist: boolean;
-  /** What becomes of the field when the other record is deleted. */
+  /** The rule for a deletion of the other record. */
   readonly onDelete: 'allow' | 'refuse' | 'unset';
 }
 

@@ -190,7 +190,7 @@ test('Dashboard-124: columns that do not fit scroll between the name and the but
     for (const shown of [name, act]) expect(isWithin((await shown.boundingBox()) as Box, frame)).toBe(true);
     await takePicture(page, `loads-scrolled-${left}`);
   }
-  // What stays covers what scrolls.
+  // The fixed column covers the columns that scroll.
   const { x, y } = (await act.boundingBox()) as Box & { y: number };
   const top = await page.evaluate(([x, y]) => document.elementFromPoint(x, y)?.closest('td')?.className, [
     x + 4,

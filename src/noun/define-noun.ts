@@ -35,7 +35,7 @@ interface NounDefinition<F extends Fields> extends NounWords {
   /** The problems across the fields of a record, whose fields are valid. */
   readonly check?: (record: ValuesOf<F>) => FieldProblem[];
   /**
-   * What clients can do with a record beside changing its fields, by name:
+   * The operations of clients on one record, by name, apart from the change of its fields:
    * `(action) => ({ deliver: action({ input: { at: dateTime() }, run: (shipment, { at }) => ({ deliveredAt: at }) }) })`.
    */
   readonly actions?: (action: ActionMaker<RowOf<F>, ValuesOf<F>>) => Readonly<Record<string, DefinedAction>>;

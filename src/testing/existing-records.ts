@@ -33,7 +33,7 @@ export async function withExisting(
       const [, id] = /"id":(\d+)/.exec(text) ?? [];
       if (status !== 201 || !id)
         throw new Error(`The ${description.singular} ${at + 1} of \`existing\` is refused: ${text}`);
-      // One input is then valid in each project.
+      // The same input is then valid in each project.
       await run(
         `UPDATE ${model.table} SET id = ${at + 1} WHERE project_id = ${first.projectId} AND id = ${id}`,
       );

@@ -31,7 +31,7 @@ export interface NounFacts {
 
 /** A request of an action, which its function accepts. */
 export interface ActionFacts extends ActionCase {
-  /** One that the function refuses. */
+  /** A request that the function refuses. */
   readonly refused?: ActionCase;
 }
 

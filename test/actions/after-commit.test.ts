@@ -175,7 +175,7 @@ test('AfterCommit-6: a noun without a change log cannot have it', () => {
   expect(define).toThrow('The noun job: afterCommit follows the change log. Give the noun changes: true.');
 });
 
-/** What a turn of the background work does. Only a test takes a turn: the timer of the app could be faster. */
+/** The turns of the background work. Only a test takes a turn: the timer of the app could be faster. */
 const turns = new WeakMap<Chore, Chore['work']>();
 function choreOf({ app }: TestApp): Chore {
   const chores = app.services.capabilities.flatMap((each) => each.chores ?? []);

@@ -13,7 +13,7 @@ const MIXED: readonly Circumstances[] = [
   { isLogged: false, hasKey: true },
 ];
 
-/** What a cluster answers to a COMMIT that lost to another node's. */
+/** The answers of a cluster to a COMMIT that lost to another node's. */
 const CONFLICTS: readonly (readonly [name: string, code: number, message?: string])[] = [
   ['1213', 1_213],
   ['1180', 1_180, 'Got error 149 - innermost secret'],

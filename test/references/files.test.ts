@@ -16,7 +16,7 @@ const FILES = {
   },
 };
 
-/** What the commands of a test have printed. */
+/** The output of the commands of a test. */
 const printed: string[] = [];
 
 describe.each(databaseKinds())('on %s', (kind) => {

@@ -95,8 +95,8 @@ export function outcomeUnknown(cause: unknown): Error {
  * and can be retried.
  */
 export function isLocked(error: unknown): boolean {
-  // ER_TRANSACTION_ROLLBACK_DURING_COMMIT (3101) is no proof: a member that leaves its group says so too, of transactions that
-  // the others may still commit.
+  // ER_TRANSACTION_ROLLBACK_DURING_COMMIT (3101) is no proof. A member that leaves its group answers with it too, and the other
+  // members may still commit the transaction.
   const code = codeOf(error);
   if (code === 'ER_ERROR_DURING_COMMIT') return LOST_ROW.test(messageOf(error));
   return LOCKED.has(code) || code.startsWith('SQLITE_BUSY_');

@@ -4,7 +4,7 @@ import type { Fields, ValuesOf } from '../kinds/kind.js';
 import { describedField, inWords, type ModelAction, modelField, NAME, type NounModel } from './model.js';
 
 interface ActionOptions<Row, Values, Input extends Fields> {
-  /** What a client states, by the kinds of fields; absent = the action takes no input. */
+  /** The values that a client states, by the kinds of fields; absent = the action takes no input. */
   readonly input?: Input;
   /** A sentence for both APIs and for the dashboard, such as `Hands a shipment over.` */
   readonly description?: string;

@@ -80,7 +80,7 @@ export function orderingFieldsOf({ startFilters, rangeFilters, orders }: NounLis
   return [...new Set([...startFilters, ...rangeFilters, ...orders].map(({ field }) => field))];
 }
 
-/** What a value of the range is, after `is`. */
+/** The words for the bounds of a range, after `is`. */
 export function rangeWordsOf({ kind }: ModelField): [from: string, before: string] {
   return /^date/.test(kind.name) ? ['this or later', 'before this'] : ['this or greater', 'less than this'];
 }

@@ -20,7 +20,7 @@ export interface NounModel extends NounLists {
   /** A deleted record can be restored. */
   readonly hasTrash: boolean;
   readonly computed: readonly ModelComputed[];
-  /** Those of a record in answers: those that can be read, and the computed ones. */
+  /** The fields of a record in answers: the readable fields and the computed fields. */
   readonly shown: readonly ModelField[];
   readonly actions: readonly ModelAction[];
   /** Returns further fields to change of a write, or throws a refusal. */
@@ -35,7 +35,7 @@ export interface ModelComputed {
   of(record: object, at: { readonly now: string }): unknown;
 }
 
-/** What clients can do with a record beside changing its fields. */
+/** An operation of clients on one record, apart from the change of its fields. */
 export interface ModelAction {
   /** Also its path behind a record, and the end of its scope: `deliver` needs `shipments:deliver`. */
   readonly name: string;

@@ -7,7 +7,7 @@ import { rulesOf } from './schemas.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What the functions of a definition decide about a record, checked by its rules. They run within a transaction. D-275. */
+/** The decisions of a definition's functions about a record, checked by its rules. They run within a transaction. D-275. */
 export class Decisions {
   private readonly rules: RecordRules<NounRow>;
 

@@ -12,7 +12,7 @@ import type { NounListRequest, NounPage } from './noun-list.js';
 import type { NounStore } from './noun-store.js';
 import type { NounRow } from './row.js';
 
-/** What callers read of the records of a noun in their project. For them, records of other projects do not exist. */
+/** The reads of a noun: the records of the caller's project. For the caller, records of other projects do not exist. */
 export class NounReads {
   private readonly readScope: NounScope;
 

@@ -124,7 +124,7 @@ function effectOf({ from, field, reference, to }: Relation): string {
   return ` The ${plural} that refer to the ${to.singular} lose their \`${field.name}\`: if there are more than ${most}, or a ${singular} would not be valid, the answer is \`conflict\`, and nothing is changed.`;
 }
 
-/** What a client is told, if a deletion can be refused. */
+/** The message of a refused deletion; null = no deletion is refused. */
 function conflictOf(referring: readonly Relation[]): string | null {
   const one = referring.find(({ reference }) => reference.onDelete === 'refuse') ?? referring[0];
   return one ? inUse(one, one.reference.onDelete === 'refuse' ? 2 : MOST_REFERRING + 1) : null;

@@ -185,7 +185,7 @@ describe.each(databaseKinds())('a custom domain on %s', (kind) => {
     const tenants: Tenant[] = [];
     // Created one by one: only the calls below race.
     while (tenants.length < 50) tenants.push(await publishedTenant(rig));
-    // A request that finds no free check in time is repeated, as its client does. One without an answer may have been done.
+    // A request that finds no free check in time is repeated, as its client does. A request without an answer may have been done.
     const add = async (tenant: Tenant): Promise<string> => {
       const adding = ownerOf(rig, tenant).add('race.customer.test');
       const outcome = await adding

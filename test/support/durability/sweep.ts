@@ -7,7 +7,7 @@ import { type Attempt, type Outcome, TOY_WRITES, type Write } from './writes.js'
 export interface Fault {
   /** Whether a write that the fault has stopped is never done, also not later. */
   readonly isNeverDone: boolean;
-  /** The gateway runs the write again by itself, so that clients notice nothing. */
+  /** The gateway repeats the write, so that clients notice nothing. */
   readonly isRepeated?: boolean;
   /** The fault waits at this place, from 1 on. */
   arm(gateway: FaultyGateway, place: number): Promise<void>;

@@ -32,7 +32,7 @@ export const boxes = defineNoun({
     rackId: reference('rack', { optional: true, filter: true, onDelete: 'unset' }),
     weight: integer({ default: 1, sort: true }),
   },
-  // What is heavy has a tag.
+  // A heavy box has a tag.
   beforeWrite: ({ after }) =>
     after && after.weight > 100 && !after.tags.includes('hook')
       ? { tags: [...after.tags, 'hook'] }

@@ -5,7 +5,7 @@ import { int64 } from '../../../src/noun/kinds/int64.js';
 import { text } from '../../../src/noun/kinds/text.js';
 import { trashTableOf } from '../../../src/noun/tables/noun-trash.js';
 
-/** What an offer costs is not for every key. */
+/** Not every key reads the costs of an offer. */
 const offers = defineNoun({
   name: 'offer',
   fields: {

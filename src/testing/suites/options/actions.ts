@@ -13,7 +13,7 @@ const UNKNOWN_ID = '4503599627370496';
 const FIRST = 'Acting-1: both APIs do the action alike, and answer with the record as it then is';
 const FORBIDDEN = { ok: false, code: 'forbidden', status: 403 };
 
-/** What the platform promises about an action, whatever its function does. */
+/** The promises of the platform about every action. */
 export const actions: Suite = (parts) => {
   const { noun, describe, testWith } = parts;
   for (const action of noun.actions) describe(action.name, () => actionSuite(parts, action));
