@@ -37,7 +37,8 @@ test('Dashboard-88: on a phone the current page is in sight in the row of pages'
     page.locator('.side-nav').evaluate((nav) => {
       const row = nav.getBoundingClientRect();
       const tab = nav.querySelector('[aria-current]')?.getBoundingClientRect();
-      return tab !== undefined && tab.left >= row.left && tab.right <= row.right;
+      // A place of scroll is whole pixels, a width is not: the last tab may end a fraction of a pixel behind the row.
+      return tab !== undefined && tab.left > row.left - 1 && tab.right < row.right + 1;
     });
   await open('/settings/keys');
   await page.getByText('this session').waitFor();
