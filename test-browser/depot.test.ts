@@ -190,6 +190,12 @@ test('Dashboard-124: columns that do not fit scroll between the name and the but
     for (const shown of [name, act]) expect(isWithin((await shown.boundingBox()) as Box, frame)).toBe(true);
     await takePicture(page, `loads-scrolled-${left}`);
   }
+  // The menu of a row covers the buttons of the rows below, also while more is hidden.
+  await table.evaluate((element) => element.scrollTo({ left: 0 }));
+  await act.click();
+  await takePicture(page, 'loads-menu');
+  await page.getByRole('menuitem', { name: 'Deliver' }).click({ trial: true });
+  await page.keyboard.press('Escape');
   // The fixed column covers the columns that scroll.
   const { x, y } = (await act.boundingBox()) as Box & { y: number };
   const top = await page.evaluate(([x, y]) => document.elementFromPoint(x, y)?.closest('td')?.className, [

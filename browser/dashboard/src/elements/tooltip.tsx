@@ -1,3 +1,4 @@
+import { Portal } from '@ark-ui/react/portal';
 import { Tooltip as Ark } from '@ark-ui/react/tooltip';
 import type { ReactElement, ReactNode } from 'react';
 
@@ -17,9 +18,11 @@ export function Tooltip({ content, children }: Props) {
       positioning={{ placement: 'top', gutter: 6, strategy: 'fixed' }}
     >
       <Ark.Trigger asChild>{children}</Ark.Trigger>
-      <Ark.Positioner>
-        <Ark.Content className="tooltip">{content}</Ark.Content>
-      </Ark.Positioner>
+      <Portal>
+        <Ark.Positioner>
+          <Ark.Content className="tooltip">{content}</Ark.Content>
+        </Ark.Positioner>
+      </Portal>
     </Ark.Root>
   );
 }

@@ -22,7 +22,7 @@ interface Rule {
   words: string;
 }
 
-function ruleOf({ kind, json, maxLength = 255, choices = [], example }: NounField): Rule {
+function ruleOf({ kind, json, scalar, maxLength = 255, choices = [], example }: NounField): Rule {
   if (kind === 'text') {
     return {
       allows: (text) => isText(text, maxLength),
@@ -34,7 +34,7 @@ function ruleOf({ kind, json, maxLength = 255, choices = [], example }: NounFiel
   }
   if (kind === 'decimal')
     return { allows: (text) => DECIMAL.test(text), words: `a decimal number such as ${example}` };
-  if (kind === 'dateTime')
+  if (scalar === 'DateTime')
     return { allows: (text) => !Number.isNaN(Date.parse(text)), words: `a time such as ${example}` };
   if (kind === 'date') return { allows: isDate, words: `a date such as ${example}` };
   if (json === 'boolean') return { allows: (text) => choices.includes(text), words: 'true or false' };

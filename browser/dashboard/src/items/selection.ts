@@ -62,15 +62,14 @@ export function isSearchable(
   value: string,
 ) {
   if (match === 'start') return true;
-  if (field.kind === 'decimal') return isDecimal(field, value);
-  if (field.scalar === 'DateTime') return !Number.isNaN(Date.parse(value));
+  if (field.kind === 'decimal' && !hasPlaces(field, value)) return false;
   return valueProblemOf(field, value) === null;
 }
 
 /** The example has all places that a value can have. */
-function isDecimal({ example }: NounField, value: string): boolean {
-  const [, part = ''] = value.split('.');
-  return /^-?\d+(\.\d+)?$/.test(value) && part.length <= (example.split('.')[1] ?? '').length;
+function hasPlaces({ example }: NounField, value: string): boolean {
+  const placesIn = (number: string) => (number.split('.')[1] ?? '').length;
+  return placesIn(value) <= placesIn(example);
 }
 
 /** The filters as variables of an operation; null = it does not filter. */

@@ -34,7 +34,7 @@ export interface ItemListState {
   state: LiveState;
 }
 
-/** A page of the list, kept up to date by a stream of changes, or read again every minute. */
+/** A page of the list, kept up to date by a stream of changes. Without one, or with computed fields, it is read again each minute. */
 export function useItemList(browsing: Browsing, mayRead: boolean): ItemListState {
   const { noun, after } = browsing;
   const client = useApolloClient();

@@ -78,7 +78,7 @@ export function ReferenceInput({ other, text, placeholder, onChange, ...describe
         aria-controls={listId}
         aria-autocomplete="list"
         aria-activedescendant={isOpen && found[at] ? `${listId}-${at}` : undefined}
-        value={chosen && !isTyping ? textIn(chosen, head) : text}
+        value={(chosen && !isTyping && textIn(chosen, head)) || text}
         placeholder={placeholder ?? (search === null ? 'Id' : `${head.label}, or id`)}
         autoComplete="off"
         spellCheck={false}
