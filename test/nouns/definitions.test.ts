@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { loadGateway } from '../../src/app/gateway.js';
 import { isDuplicateId } from '../../src/ground/database/database-errors.js';
 import { defineNoun, type NewRecordOf, type RecordOf } from '../../src/noun/define-noun.js';
+import { boolean } from '../../src/noun/kinds/boolean.js';
 import { choice } from '../../src/noun/kinds/choice.js';
 import { date } from '../../src/noun/kinds/date.js';
 import { decimal } from '../../src/noun/kinds/decimal.js';
@@ -95,6 +96,18 @@ test.each<[problem: string, define: () => unknown]>([
   [
     'ownerId has the option mustExists, which int64 does not have',
     () => defineNoun({ name: 'book', fields: { title, ownerId: int64(misspelled({ mustExists: true })) } }),
+  ],
+  [
+    'isNew has the option unique, which boolean does not have. It has filter, optional, default, immutable,',
+    () => defineNoun({ name: 'book', fields: { title, isNew: boolean(misspelled({ unique: true })) } }),
+  ],
+  [
+    'ownerId has the option default, which int64 does not have',
+    () =>
+      defineNoun({
+        name: 'book',
+        fields: { title, ownerId: reference('owner', misspelled({ default: 1n })) },
+      }),
   ],
   [
     'title is no kind of field, such as text({ max: 255 })',

@@ -10,6 +10,7 @@ import { integer } from '../../src/noun/kinds/integer.js';
 import type { Field } from '../../src/noun/kinds/kind.js';
 import { text } from '../../src/noun/kinds/text.js';
 import { texts } from '../../src/noun/kinds/texts.js';
+import { money } from '../fields/money.js';
 import { createTestDatabase, databaseKinds } from '../support/databases.js';
 import { readings } from '../support/nouns/readings.js';
 import { schemaOf } from '../support/written-schema.js';
@@ -19,12 +20,16 @@ const define = (fields: Record<string, Field>) => defineNoun({ name: 'book', fie
 const options = (more: object) => more as never;
 
 test.each<[problem: string, fields: Record<string, Field>]>([
+  ['a has the option sort, which boolean does not have', { a: boolean(options({ sort: true })) }],
+  ['a has the option sort, which choice does not have', { a: choice({ x: 'X.' }, options({ sort: true })) }],
   [
-    'sort of a cannot work: no list is ordered by a field of the kind boolean',
-    { a: boolean(options({ sort: true })) },
+    'a has the option sort, which texts does not have',
+    { a: texts(options({ most: 1, max: 9, sort: true })) },
   ],
-  ['sort of a cannot work', { a: choice({ x: 'X.' }, options({ sort: true })) }],
-  ['sort of a cannot work', { a: texts(options({ most: 1, max: 9, sort: true })) }],
+  [
+    'sort of a cannot work: no list is ordered by a field of the kind money',
+    { a: money(options({ currencies: ['EUR'], sort: true })) },
+  ],
   ['filter of a cannot be range: the kind text', { a: text(options({ filter: 'range' })) }],
   ['filter of a cannot be range: the kind boolean', { a: boolean(options({ filter: 'range' })) }],
   ['filter of a cannot be start: the kind integer', { a: integer(options({ filter: 'start' })) }],

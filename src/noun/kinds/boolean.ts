@@ -1,12 +1,11 @@
 import type { FieldOf, FieldOptions, Only, OwnOptions } from './kind.js';
 
 interface BooleanOptions extends Omit<FieldOptions<boolean>, 'unique' | 'sort'> {
-  readonly sort?: never;
   /** Lists of one value. */
   readonly filter?: true;
 }
 
-const OWN: OwnOptions<BooleanOptions> = { filter: true };
+const OWN: OwnOptions<BooleanOptions> = { filter: true, unique: false, sort: false };
 
 /** True or false. */
 export function boolean<const Options extends BooleanOptions>(

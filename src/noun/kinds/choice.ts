@@ -2,7 +2,6 @@ import type { NounField } from '../../nouns.js';
 import type { FieldOf, FieldOptions, Only, OwnOptions } from './kind.js';
 
 interface ChoiceOptions<Value extends string> extends Omit<FieldOptions<Value>, 'sort'> {
-  readonly sort?: never;
   /** Lists of one value. */
   readonly filter?: true;
   /** The colours of the values in the dashboard, in their order. */
@@ -13,7 +12,7 @@ interface ChoiceOptions<Value extends string> extends Omit<FieldOptions<Value>, 
 const CHARACTERS = 16;
 const NAME = /^[a-z][a-zA-Z0-9_]{0,15}$/;
 
-const OWN: OwnOptions<ChoiceOptions<string>> = { filter: true, tones: true };
+const OWN: OwnOptions<ChoiceOptions<string>> = { filter: true, tones: true, sort: false };
 
 /**
  * A value of a fixed list, an enum in GraphQL. `texts` describes each. Throws an `Error` for a value that is no name of at most

@@ -21,8 +21,8 @@ interface Kind {
   readonly indexBytes: number;
   /** The JSON Schema of a value, with its `rule` for messages. */
   readonly schema: Readonly<Record<string, unknown>> & { readonly rule: string };
-  /** The options that it has beside those of every kind; absent = any. */
-  readonly own?: Readonly<Record<string, true>>;
+  /** The options that it has beside those of every kind, and with false those of every kind that it lacks; absent = any. */
+  readonly own?: Readonly<Record<string, boolean>>;
   /** The name of its scalar in GraphQL; a kind with `choices` is an enum. */
   readonly scalar: 'String' | 'ID' | 'Int' | 'Boolean' | 'DateTime';
   /** A list of at most so many of the scalar; absent = one. */
@@ -116,8 +116,11 @@ const OF_EVERY_KIND: Readonly<Record<keyof FieldOptions<unknown>, true>> = {
   words: true,
 };
 
-/** For the compiler: all options of a kind that not every kind has. */
-export type OwnOptions<Options> = Readonly<Record<Exclude<keyof Options, keyof FieldOptions<unknown>>, true>>;
+/** For the compiler: all options of a kind that not every kind has, and with false all that it lacks. */
+export type OwnOptions<Options> = Readonly<
+  Record<Exclude<keyof Options, keyof FieldOptions<unknown>>, true> &
+    Record<Exclude<keyof FieldOptions<unknown>, keyof Options>, false>
+>;
 
 /** For the compiler: options of which the kind knows each. */
 export type Only<Options, Known> = Options & {
@@ -127,7 +130,8 @@ export type Only<Options, Known> = Options & {
 /** For authors without TypeScript: the first option that the kind does not have, and those that it has; null = it has all. */
 export function unknownOption({ kind, options }: Field): { stated: string; known: string[] } | null {
   if (!kind.own) return null;
-  const known = Object.keys({ ...kind.own, ...OF_EVERY_KIND });
+  const all = Object.entries({ ...kind.own, ...OF_EVERY_KIND, ...kind.own });
+  const known = all.flatMap(([name, has]) => (has ? name : []));
   const stated = Object.keys(options).find((option) => !known.includes(option));
   return stated === undefined ? null : { stated, known };
 }

@@ -21,6 +21,7 @@ const OWN: OwnOptions<ReferenceOptions> = {
   onDelete: true,
   as: true,
   list: true,
+  default: false,
 };
 
 /**

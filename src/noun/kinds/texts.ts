@@ -3,7 +3,6 @@ import { type FieldOf, type FieldOptions, filterOf, type Only, type OwnOptions }
 import { text } from './text.js';
 
 interface TextsOptions extends Omit<FieldOptions<readonly string[]>, 'unique' | 'sort'> {
-  readonly sort?: never;
   /** How many texts. */
   readonly most: number;
   /** Of each text, in characters. */
@@ -16,7 +15,7 @@ interface TextsOptions extends Omit<FieldOptions<readonly string[]>, 'unique' | 
 const ESCAPED_CHARACTERS = 6;
 const MOST_CHARACTERS = 15_000;
 
-const OWN: OwnOptions<TextsOptions> = { most: true, max: true, filter: true };
+const OWN: OwnOptions<TextsOptions> = { most: true, max: true, filter: true, unique: false, sort: false };
 
 /**
  * A list of texts in their order, each not only blanks; no text is there twice. A record without any has an empty list, or
