@@ -1,7 +1,7 @@
 import type { Gateway } from '../app/gateway.js';
 import { INT64_MAX, INT64_MIN } from '../ground/kernel/int64.js';
 import type { DefinedNoun } from '../noun/define-noun.js';
-import { capitalized, readableFieldsOf } from '../noun-words.js';
+import { answeredFieldsOf, capitalized } from '../noun-words.js';
 import type { NounDescription, NounField } from '../nouns.js';
 import { literal, plain, type Values } from './inputs.js';
 import { invalidInputs } from './invalid-inputs.js';
@@ -109,7 +109,7 @@ export function testedNoun({ name, nouns }: Gateway, facts: NounFacts): TestedNo
   return {
     description,
     fields: description.fields,
-    shownFields: shownFieldsOf(model),
+    shownFields: answeredFieldsOf(description),
     computed: (description.computed ?? []).map(({ name }) => name),
     actions: testedActions(model, facts.actions),
     model,
@@ -150,10 +150,6 @@ export function testedNoun({ name, nouns }: Gateway, facts: NounFacts): TestedNo
   };
 }
 
-function shownFieldsOf({ description }: Model): NounField[] {
-  return [...readableFieldsOf(description), ...(description.computed ?? [])];
-}
-
 function namesOf(model: Model): NounNames {
   const { description, page, table } = model;
   const { singular, plural, type } = description;
@@ -173,7 +169,7 @@ function namesOf(model: Model): NounNames {
     readScope: `${plural}:read`,
     writeScope: `${plural}:write`,
     readScopeName: `${plural.toUpperCase()}_READ`,
-    fields: ['id', ...shownFieldsOf(model).map(({ name }) => name)].join(' '),
+    fields: ['id', ...answeredFieldsOf(description).map(({ name }) => name)].join(' '),
     table,
   };
 }
