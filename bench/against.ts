@@ -142,7 +142,7 @@ interface Options {
 /**
  * Measures what a request costs in a build and in older ones: with the same MySQL, pets and load, in short turns of
  * processes that run at the same time. `onProgress` gets a line after each row, and one for each build that could not answer a
- * row. Rejects if the judged build cannot answer a row. D-193.
+ * row. Rejects if the judged build cannot answer a row.
  */
 export async function measureAgainst(
   { commits, judged, only }: Options,

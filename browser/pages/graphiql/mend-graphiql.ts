@@ -1,6 +1,6 @@
 /**
  * Gives GraphiQL's editors and tabs the names and roles that a screen reader needs. GraphiQL itself sets them only in a
- * later major version, whose editor is ten times as large. D-77.
+ * later major version, whose editor is ten times as large.
  */
 export function mendGraphiql(place: HTMLElement): void {
   const mend = () => {

@@ -73,7 +73,7 @@ const isBelow = (hostname: string, hosts: readonly string[]) =>
 
 /**
  * Drops the scheme of a web address and its bare trailing slash, which browsers add to a copied name. A port, a path or a
- * user name stays, and is refused: its owner may expect that it counts. D-184.
+ * user name stays, and is refused: its owner may expect that it counts.
  */
 function withoutLink(input: string): string {
   if (input.length > MAX_INPUT_LENGTH) return input;

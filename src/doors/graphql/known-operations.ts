@@ -99,7 +99,7 @@ export class KnownOperations {
     this.operations.set(key, new KnownOperation(named, this.parts.charges), { size });
   }
 
-  /** The data of an operation with root fields of one noun, if its whole response may be cached; otherwise null. D-229. */
+  /** The data of an operation with root fields of one noun, if its whole response may be cached; otherwise null: a charge reads at most one version. */
   private dataOf({ document, operation }: OperationInDocument, isNested: boolean): string | null {
     if (operation.operation !== 'query') return null;
     const asked = rootFieldNames(document, operation).filter((name) => name !== '__typename');

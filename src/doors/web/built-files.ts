@@ -32,7 +32,7 @@ export function builtFolder(part: 'pages' | 'dashboard'): string {
 
 /**
  * Reads every file of a build and its compressed forms: none if there is no build. Requests are answered from these
- * files, so no path of a client reaches the disk. D-86.
+ * files, so no path of a client reaches the disk.
  */
 export async function readBuiltFiles(folder: string): Promise<BuiltFiles> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);

@@ -51,7 +51,7 @@ function withoutSlash({ params }: FastifyRequest, reply: FastifyReply): FastifyR
   return reply.redirect(`/v1/docs/${name}`, 301);
 }
 
-/** Programs that expect an API at `/` get a 404. D-82. */
+/** Programs that expect an API at `/` get a 404. */
 async function front(request: FastifyRequest, reply: FastifyReply, pages: Pages): Promise<FastifyReply> {
   reply.header('vary', 'Accept, Accept-Encoding');
   if (new Negotiator(request.raw).mediaType(['text/html']) === undefined) {

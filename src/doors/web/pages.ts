@@ -99,7 +99,7 @@ export class Pages {
     return { project, servers: projectId === null ? this.settings.servers() : [] };
   }
 
-  /** The GraphQL schema, for people and for programs that have no key. D-121. */
+  /** The GraphQL schema, for people and for programs that have no key. */
   async schema(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const schema = await this.bodies.of('schema', () => KeptBody.of(TEXT, this.settings.schemaText()));
     return schema.sendNegotiated(request, reply.headers(PAGE_HEADERS));

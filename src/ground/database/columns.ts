@@ -15,7 +15,7 @@ const int64 = {
 const number = { to: unchanged, from: numberFrom };
 
 export const ID = { type: 'bigint', transformer: int64 } satisfies ColumnOptions;
-/** Milliseconds since 1970: no time zone of a driver or a server can shift it. D-5. */
+/** Milliseconds since 1970: no time zone of a driver or a server can shift it. */
 export const TIME_MS = { type: 'bigint', transformer: number } satisfies ColumnOptions;
 /** A count that may outgrow 32 bits, of rows or bytes; exact up to 2^53. */
 export const COUNT = { type: 'bigint', transformer: number } satisfies ColumnOptions;

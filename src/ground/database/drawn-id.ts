@@ -10,7 +10,7 @@ const MAX_DRAWS = 20;
 
 /**
  * Runs `insert` with a drawn id, and retries with another id while the primary key is taken: another process drew it in the
- * same millisecond. In a transaction, `insert` must be one statement, because the database undoes only that. D-2.
+ * same millisecond. In a transaction, `insert` must be one statement, because the database undoes only that.
  */
 export async function withDrawnId<T>(ids: IdGenerator, insert: (id: bigint) => Promise<T>): Promise<T> {
   return untilFree(insert, ids.next(), () => ids.nextFurther());

@@ -85,7 +85,7 @@ export interface IdempotencyKey {
   onReplay(): void;
 }
 
-/** First argument of every service method that acts for a caller. D-104. */
+/** First argument of every service method that acts for a caller. */
 export interface ServiceCall {
   readonly caller: Caller;
   readonly actor: Actor;

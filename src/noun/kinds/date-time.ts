@@ -23,7 +23,7 @@ const OWN: OwnOptions<DateTimeOptions> = { filter: true, min: true, max: true };
 
 /**
  * A moment, to the millisecond: RFC 3339 with any offset in requests, and in UTC everywhere else, such as
- * `2026-11-24T10:00:00.000Z`. The database has milliseconds since 1970, which no time zone shifts. D-5.
+ * `2026-11-24T10:00:00.000Z`. The database has milliseconds since 1970, which no time zone shifts.
  */
 export function dateTime<const Options extends DateTimeOptions>(
   options = {} as Only<Options, DateTimeOptions>,

@@ -47,7 +47,7 @@ export function isLocalOrigin(origin: string): boolean {
   return LOCAL_ORIGIN.test(origin);
 }
 
-/** Keeps the pages of other sites from reading what is served here, whatever `allowOrigins` let them. D-84. */
+/** Keeps the pages of other sites from reading what is served here, whatever `allowOrigins` let them. */
 export const allowNoOrigin: onRequestHookHandler = (_, reply, done) => {
   removeOrigin(reply);
   done();

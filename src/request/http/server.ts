@@ -90,7 +90,7 @@ export function createHttpServer(
 
 /**
  * Sends a 503 if the handler, or the rest of the body, takes longer. Fastify's `handlerTimeout` also does this, but it
- * aborts an AbortController for each request, which captures a stack. D-46.
+ * aborts an AbortController for each request, which captures a stack.
  */
 export const startAnswerTimer: onRequestHookHandler = (request, reply, done) => {
   request.answerTimer = setTimeout(refuseLate, ANSWER_MS, reply).unref();

@@ -165,7 +165,7 @@ export class ProjectService {
 
   /**
    * Adds an import, which the client did with its own requests, to the acts of the caller's project. The numbers are the
-   * client's. Throws `AppError invalid_request`, `AppError forbidden`. D-257.
+   * client's. Throws `AppError invalid_request`, `AppError forbidden`.
    */
   recordImport({ caller, actor, idempotencyKey: key }: ServiceCall, stated: StatedImport): Promise<Project> {
     requireScope(caller, checkImport(stated, this.parts.scopes.ofNouns));

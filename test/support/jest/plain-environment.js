@@ -8,7 +8,7 @@ const KEPT = new Set([...Reflect.ownKeys(plain), 'typeormMetadataArgsStorage', '
 
 /**
  * Jest's environment for Node with an ordinary global object. Jest's own is a proxy in a vm context.
- * There each use of `Math`, `Map` or `JSON`, by a test or by tested code, takes a hundred times as long. D-200.
+ * There each use of `Math`, `Map` or `JSON`, by a test or by tested code, takes a hundred times as long.
  */
 export default class PlainEnvironment extends TestEnvironment {
   constructor(config, context) {

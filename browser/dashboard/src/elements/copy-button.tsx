@@ -51,7 +51,7 @@ export function CopyButton({ text, what, isWide = false, onCopied }: Props) {
   );
 }
 
-/** Browsers allow the clipboard only on secure pages; over plain HTTP `execCommand` still works. D-112. */
+/** Browsers allow the clipboard only on secure pages; over plain HTTP `execCommand` still works. */
 async function write(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -13,7 +13,7 @@ export function isDashboardOperation(operation: string): boolean {
   return OWN.has(operation);
 }
 
-/** A look of a dashboard that spent nothing of the plan and went well. An open dashboard sends twenty a minute. D-124. */
+/** A look of a dashboard that spent nothing of the plan and went well. An open dashboard sends twenty a minute. */
 export function isDashboardRead({ operation, door, outcome, units }: RequestPartsFragment): boolean {
   return door === 'GRAPHQL' && outcome === 'OK' && units === 0 && isDashboardOperation(operation);
 }

@@ -21,7 +21,7 @@ export function rememberKey({ prefix, expiresAt }: { prefix: string; expiresAt: 
 
 /**
  * Why the gateway refuses a key that it accepted before; null = this browser was never signed in with it. The gateway tells
- * nobody, so the reason follows from the expiry that the browser knew. `orElse` adds a reason besides revocation. D-256.
+ * nobody, so the reason follows from the expiry that the browser knew. `orElse` adds a reason besides revocation.
  */
 export function whyRefused(token: string, orElse = ''): string | null {
   const known = knownKeys().find(({ part }) => token.startsWith(FORM + part));

@@ -14,7 +14,7 @@ type Encoding = (typeof ENCODINGS)[number];
 /** A font is kept as it is only: its format is already compressed. */
 export type Encoded = Readonly<{ identity: Buffer } & Partial<Record<Encoding, Buffer>>>;
 
-/** A body as bytes, compressed once per encoding. Each encoding has its own strong ETag. RFC 9110 §8.8.3.3, D-83. */
+/** A body as bytes, compressed once per encoding. Each encoding has its own strong ETag. RFC 9110 §8.8.3.3. */
 export class KeptBody {
   private readonly etags: Readonly<Record<Encoding, string>>;
 
