@@ -1,5 +1,4 @@
 import { Menu as Ark } from '@ark-ui/react/menu';
-import { Portal } from '@ark-ui/react/portal';
 import { Ellipsis, type LucideIcon } from 'lucide-react';
 
 interface Props {
@@ -8,7 +7,7 @@ interface Props {
   items: readonly { label: string; icon: LucideIcon; isDanger?: boolean; onChoose: () => void }[];
 }
 
-/** A button that opens a list of actions, above the other cells of a table. */
+/** A button that opens a list of actions. */
 export function Menu({ label, items }: Props) {
   return (
     <Ark.Root
@@ -21,17 +20,15 @@ export function Menu({ label, items }: Props) {
       <Ark.Trigger className="quiet icon small" aria-label={label}>
         <Ellipsis size={16} aria-hidden="true" />
       </Ark.Trigger>
-      <Portal>
-        <Ark.Positioner>
-          <Ark.Content className="menu">
-            {items.map(({ label: name, icon: Icon, isDanger }) => (
-              <Ark.Item key={name} value={name} className={isDanger ? 'menu-item danger-text' : 'menu-item'}>
-                <Icon size={16} aria-hidden="true" /> {name}
-              </Ark.Item>
-            ))}
-          </Ark.Content>
-        </Ark.Positioner>
-      </Portal>
+      <Ark.Positioner>
+        <Ark.Content className="menu">
+          {items.map(({ label: name, icon: Icon, isDanger }) => (
+            <Ark.Item key={name} value={name} className={isDanger ? 'menu-item danger-text' : 'menu-item'}>
+              <Icon size={16} aria-hidden="true" /> {name}
+            </Ark.Item>
+          ))}
+        </Ark.Content>
+      </Ark.Positioner>
     </Ark.Root>
   );
 }

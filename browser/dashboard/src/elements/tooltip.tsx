@@ -1,4 +1,3 @@
-import { Portal } from '@ark-ui/react/portal';
 import { Tooltip as Ark } from '@ark-ui/react/tooltip';
 import type { ReactElement, ReactNode } from 'react';
 
@@ -18,11 +17,9 @@ export function Tooltip({ content, children }: Props) {
       positioning={{ placement: 'top', gutter: 6, strategy: 'fixed' }}
     >
       <Ark.Trigger asChild>{children}</Ark.Trigger>
-      <Portal>
-        <Ark.Positioner>
-          <Ark.Content className="tooltip">{content}</Ark.Content>
-        </Ark.Positioner>
-      </Portal>
+      <Ark.Positioner>
+        <Ark.Content className="tooltip">{content}</Ark.Content>
+      </Ark.Positioner>
     </Ark.Root>
   );
 }
