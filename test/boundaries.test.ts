@@ -16,10 +16,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'ground/log': [],
 
   'ground/database/sqlite': [],
-  'ground/database': ['ground/scheduling', 'ground/database/sqlite'],
+  'ground/database/cluster': [],
+  'ground/database': ['ground/scheduling', 'ground/database/sqlite', 'ground/database/cluster'],
   'ground/own-files': [],
   'ground/migrations/files': ['ground/migrations', 'ground/database', 'ground/own-files'],
-  'ground/backup': ['ground/database', 'ground/database/sqlite'],
+  'ground/backup': ['ground/database', 'ground/database/sqlite', 'ground/database/cluster'],
   'ground/records': ['ground/database', 'ground/migrations', 'ground/redis', 'ground/scheduling'],
   'tenants/audit': ['ground/database'],
   'tenants/idempotency': ['ground/database'],
@@ -116,6 +117,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'request/rate-limit/rules',
     'request/response-cache',
     'ground/database',
+    'ground/database/cluster',
   ],
   'request/ingress': [
     'request/http',

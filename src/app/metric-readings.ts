@@ -1,4 +1,5 @@
 import { clockAheadMs } from '../ground/database/clock-difference.js';
+import { askServer } from '../ground/database/cluster/server-facts.js';
 import type { Reading } from '../ground/kernel/capability.js';
 import { version } from '../ground/kernel/package.js';
 import type { Metrics } from '../ground/metrics/metrics.js';
@@ -15,6 +16,13 @@ export function readingsOf(
 ): Reading[] {
   const isReady = async () => !drain.isDraining && (await db.problem().catch(() => 'away')) === null;
   const clockAhead = () => clockAheadMs((sql) => db.execute(sql, []), now).then((ms) => ms / 1_000);
+  const members = async (): Promise<[Record<string, string>, number] | null> => {
+    const facts = await askServer(config.database, (sql) => db.execute(sql, [])).catch(() => null);
+    if (facts === null) return null;
+    const { members, cluster, engine, version, mode } = facts;
+    const count = members?.length ?? (cluster ? Number.NaN : 1);
+    return [{ engine, version, cluster: cluster ?? 'none', mode }, count];
+  };
   return [
     [`${own}build_info`, '1, by version of the gateway.', () => ({ [version()]: 1 }), 'version'],
     [`${own}ready`, '1 while /readyz answers 200.', async () => Number(await isReady())],
@@ -36,6 +44,12 @@ export function readingsOf(
       `${own}repeated_writes_total`,
       'Writes that ran again because another writer had the lock or committed first.',
       () => db.repeatedWrites,
+    ],
+    [
+      `${own}database_members`,
+      'Servers of the database: the nodes of its cluster that are in step, or 1. NaN = its user may not see them.',
+      members,
+      ['engine', 'version', 'cluster', 'mode'],
     ],
     [
       `${own}clock_difference_seconds`,

@@ -3,7 +3,8 @@ import { dirname, resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { type Config, type DatabaseTarget, isInMemory } from '../ground/config/config.js';
 import { clockAheadMs } from '../ground/database/clock-difference.js';
-import { askEngine, type DatabaseSchema, withDataSource } from '../ground/database/data-source.js';
+import { askServer, textOf } from '../ground/database/cluster/server-facts.js';
+import { type DatabaseSchema, withDataSource } from '../ground/database/data-source.js';
 import { openProblem } from '../ground/database/database-errors.js';
 import { pendingMigrations } from '../ground/database/migration-plan.js';
 import { AppError } from '../ground/kernel/errors.js';
@@ -51,10 +52,8 @@ export async function checkDatabase({ database }: Config): Promise<CheckResult |
     return ok('in memory: the data is lost when the process ends, and no other process can use it');
   if (isNew(database)) return ok('a new file; the first command or start creates it');
   try {
-    const { engine, version } = await ask(database, (source) =>
-      askEngine(database, (sql) => source.query(sql)),
-    );
-    return ok(`${engine} ${version} answers`);
+    const facts = await ask(database, (source) => askServer(database, (sql) => source.query(sql)));
+    return ok(`${textOf(facts)} answers`);
   } catch (error) {
     return problem(openProblem(database, error), 'Start it, or correct DATABASE_URL.');
   }

@@ -14,7 +14,7 @@ Projects and API keys: npx petstore --help`;
 export function greeting(
   { name, nouns: [first], scopes }: LoadedGateway,
   { base }: Addresses,
-  { demoKey, isDemo }: { demoKey: string | null; isDemo: boolean },
+  { demoKey, isDemo, database }: { demoKey: string | null; isDemo: boolean; database: string },
 ): string {
   const key = demoKey ?? '<API_KEY>';
   const { plural } = first.description;
@@ -28,6 +28,7 @@ export function greeting(
     `  GraphQL   ${base}/graphql   (open it in a browser for Apollo Sandbox)`,
     `  REST      ${base}/v1/${plural}   (described by ${base}/v1/openapi.json)`,
     `  Dashboard ${base}/dashboard   (sign in with an API key)`,
+    `  Database  ${database}`,
     '',
     demoKey
       ? `Demo key, shown only once: ${demoKey}`

@@ -5,6 +5,7 @@ import { isLocalDemo } from '../app/addresses.js';
 import { seedDemo } from '../app/demo.js';
 import { type Gateway, type LoadedGateway, loadGateway } from '../app/gateway.js';
 import { type Config, ConfigError, loadConfig } from '../ground/config/config.js';
+import { askServer, textOf } from '../ground/database/cluster/server-facts.js';
 import { version } from '../ground/kernel/package.js';
 import { LogLines } from '../ground/log/log-lines.js';
 import { createLogger } from '../ground/log/logger.js';
@@ -64,11 +65,15 @@ async function start(gateway: LoadedGateway, config: Config): Promise<Serving> {
   const logLines = new LogLines();
   const logger = createLogger({ level: config.logLevel, format }, logLines);
   const serving = await serve(gateway, config, { logger, logLines });
-  const { app, addresses } = serving;
+  const { app, db, addresses } = serving;
+  const database = await askServer(config.database, (sql) => db.execute(sql, [])).then(
+    textOf,
+    () => 'gives no answer now',
+  );
   // After `listen`: the key is shown only once, and a port in use must not lose it.
   const demoKey = config.demo ? await seedDemo(gateway, app.services) : null;
   if (demoKey && isLocalDemo(config)) app.pages.demoKey = demoKey;
-  console.log(greeting(gateway, addresses, { demoKey, isDemo: config.demo }));
+  console.log(greeting(gateway, addresses, { demoKey, isDemo: config.demo, database }));
   return serving;
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { databaseTarget } from '../../src/ground/config/config.js';
-import { askEngine } from '../../src/ground/database/data-source.js';
+import { askEngine } from '../../src/ground/database/cluster/server-facts.js';
 
 test.each([
   ['mysql://root@db/shop', '10.11.14-MariaDB-0+deb12u2', 'mariadb'],

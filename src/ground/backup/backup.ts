@@ -1,7 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import Libsql from 'libsql/promise';
 import type { DatabaseTarget } from '../config/config.js';
-import { askEngine, type DatabaseSchema, withDataSource } from '../database/data-source.js';
+import { askEngine } from '../database/cluster/server-facts.js';
+import { type DatabaseSchema, withDataSource } from '../database/data-source.js';
 import { type Queries, requireNoUnfinishedCopy } from '../database/migrate.js';
 import { appliedMigrations } from '../database/migration-plan.js';
 import { examineSqliteFile } from '../database/sqlite/sqlite-file.js';

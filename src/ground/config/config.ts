@@ -1,7 +1,7 @@
 import { tracingSettings } from './tracing-settings.js';
 import * as form from './values.js';
 
-export type { DatabaseTarget, DnsServer } from './values.js';
+export type { Consistency, DatabaseTarget, DnsServer } from './values.js';
 export { ConfigError, databaseTarget, isInMemory } from './values.js';
 
 const LOOPBACK = '127.0.0.1';
@@ -25,7 +25,10 @@ export function loadConfig(env: NodeJS.ProcessEnv, slug = 'petstore') {
     httpsPort,
     /** The port in redirects to HTTPS; null = `httpsPort`. */
     publicHttpsPort: optional('PUBLIC_HTTPS_PORT', PORT_IN_USE),
-    database: read('DATABASE_URL', form.databaseTarget, 'sqlite:./var/petstore.sqlite'),
+    database: {
+      ...read('DATABASE_URL', form.databaseTarget, 'sqlite:./var/petstore.sqlite'),
+      consistency: read('DATABASE_CONSISTENCY', form.oneOf(['strict', 'local']), 'strict'),
+    },
     databasePoolSize: read('DATABASE_POOL_SIZE', form.wholeNumber(1, 1_000), '10'),
     /** Redis for shared counters and bans; null = this process counts alone. */
     redisUrl: optional('REDIS_URL', form.redisUrl),

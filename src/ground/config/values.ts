@@ -162,9 +162,14 @@ export function redisUrl(name: string, value: string): string {
   return refuse(name, 'redis://host:6379 or rediss://user:password@host:6379');
 }
 
-export type DatabaseTarget =
+/** What a read on a node of a cluster shows: all that any node has acknowledged, or what this node has applied. */
+export type Consistency = 'strict' | 'local';
+
+/** Without a consistency it is strict. */
+export type DatabaseTarget = { consistency?: Consistency } & (
   | { kind: 'sqlite'; path: string }
-  | { kind: 'mysql' | 'mariadb'; url: string; tls: boolean };
+  | { kind: 'mysql' | 'mariadb'; url: string; tls: boolean }
+);
 
 /** Whether the database is in memory: it ends with its connection, and no other process can reach it. */
 export function isInMemory(target: DatabaseTarget): boolean {

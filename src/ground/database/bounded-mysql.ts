@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import mysql, { type Pool, type PoolConnection, type PoolOptions } from 'mysql2';
+import { makeStrict } from './cluster/strict-session.js';
 import { noConnection } from './database-errors.js';
 
 type GetConnection = (
@@ -39,6 +40,12 @@ const MOST_ANSWER_BYTES = 16_000_000;
 /** Mostly rows: the longest answer has 5,000. A row of NULL takes eight times as much memory as its bytes. */
 const MOST_PACKETS = 20_000;
 
+interface Settings {
+  queryTimeoutMs: number;
+  /** On a node of a cluster no statement runs before its session waits for the other nodes. D-288. */
+  isStrict: boolean;
+}
+
 /**
  * mysql2 with a deadline on every wait and a bound on every answer (D-172). Without it, mysql2 waits forever for a free
  * connection and for an answer. It also reuses a connection that timed out, so the pool stays broken after the network has
@@ -47,10 +54,11 @@ const MOST_PACKETS = 20_000;
  * A firewall or a failover can silently drop all connections of a pool at once. So a timeout on one connection discards
  * all that are idle. Otherwise each of them would cost a client a whole deadline.
  */
-export function boundedMysql({ queryTimeoutMs }: { queryTimeoutMs: number }): typeof mysql {
+export function boundedMysql({ queryTimeoutMs, isStrict }: Settings): typeof mysql {
   const lockSeconds = Math.max(1, Math.floor(queryTimeoutMs / 2_000));
   const createPool = (options: PoolOptions): Pool => {
     const answers = new ArrivingAnswers();
+    const becomingStrict: BecomingStrict = new WeakMap();
     const open = ({ config: { host, port } }: { config: { host: string; port: number } }) =>
       answers.bound(connect({ host, port, noDelay: true, keepAlive: true }));
     const pool = mysql.createPool({ ...options, stream: open });
@@ -66,8 +74,9 @@ export function boundedMysql({ queryTimeoutMs }: { queryTimeoutMs: number }): ty
       // the statement, after the client's 503. D-239.
       const names = ['innodb_lock_wait_timeout', 'lock_wait_timeout'];
       connection.query(`SET SESSION ${names.map((name) => `${name} = ${lockSeconds}`).join(', ')}`, () => {});
+      if (isStrict) becomingStrict.set(connection, makeStrict(connection));
     });
-    boundWaiting(pool, queryTimeoutMs);
+    boundWaiting(pool, queryTimeoutMs, becomingStrict);
     return pool;
   };
   return { ...mysql, createPool } as typeof mysql;
@@ -189,7 +198,10 @@ interface Inner {
 
 const tooMuch = () => new Error('the database sends too much');
 
-function boundWaiting(pool: Pool, timeoutMs: number): void {
+/** The connections that may not serve yet. */
+type BecomingStrict = WeakMap<PoolConnection, Promise<void>>;
+
+function boundWaiting(pool: Pool, timeoutMs: number, becomingStrict: BecomingStrict): void {
   const getConnection = pool.getConnection.bind(pool) as GetConnection;
   const bounded: GetConnection = (callback) => {
     let waiting = true;
@@ -197,12 +209,22 @@ function boundWaiting(pool: Pool, timeoutMs: number): void {
       waiting = false;
       callback(noConnection(timeoutMs));
     }, timeoutMs);
-    getConnection((error, connection) => {
+    const settle: Parameters<GetConnection>[0] = (error, connection) => {
       clearTimeout(timer);
       // Any reason of the server: a changed password, too many clients, or a mode that accepts no clients.
       if (error) Object.assign(error, { fatal: true });
       if (waiting) callback(error, connection);
       else connection?.release();
+    };
+    getConnection((error, connection) => {
+      const strict = connection && becomingStrict.get(connection);
+      if (!strict) return settle(error, connection);
+      becomingStrict.delete(connection);
+      const refuse = (refusal: NodeJS.ErrnoException) => {
+        discard(connection);
+        settle(refusal);
+      };
+      strict.then(() => settle(null, connection), refuse);
     });
   };
   pool.getConnection = bounded as typeof pool.getConnection;

@@ -81,7 +81,7 @@ export async function createDataSource(
   return new DataSource({
     ...shared,
     type: target.kind,
-    driver: boundedMysql(settings),
+    driver: boundedMysql({ ...settings, isStrict: target.consistency !== 'local' }),
     url: target.url,
     charset: 'utf8mb4',
     timezone: 'Z',
@@ -101,22 +101,6 @@ function ofEngine<Entity extends EntitySchemaOptions<{ projectId: bigint }>>(
   if (target.kind !== 'sqlite') return entity;
   const columns = Object.entries(entity.columns).map(([name, column]) => [name, column && onSqlite(column)]);
   return { ...entity, columns: Object.fromEntries(columns) };
-}
-
-type Engine = DatabaseTarget['kind'];
-
-/**
- * The engine that answers, with its version. The scheme of an address says only what an operator expects: MariaDB answers at
- * `mysql://` too, and calls itself `10.11.14-MariaDB`.
- */
-export async function askEngine(
-  { kind }: DatabaseTarget,
-  query: (sql: string) => Promise<{ version: string }[]>,
-): Promise<{ engine: Engine; version: string }> {
-  const [row] = await query(`SELECT ${kind === 'sqlite' ? 'sqlite_version()' : 'VERSION()'} AS version`);
-  const version = row?.version ?? '';
-  if (kind === 'sqlite') return { engine: kind, version };
-  return { engine: /mariadb/i.test(version) ? 'mariadb' : 'mysql', version };
 }
 
 export async function withDataSource<T>(

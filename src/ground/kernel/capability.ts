@@ -20,13 +20,14 @@ export interface Chore {
 
 /**
  * A metric that is read when Prometheus asks; a counter's name ends in `_total`. It returns values by the value of the label,
- * or one value without a label; null = there is none. The name of a capability's metric is without that of the gateway.
+ * one value without a label, or one with several labels; null = there is none. The name of a capability's metric is without
+ * that of the gateway.
  */
 export type Reading = readonly [
   name: string,
   help: string,
   read: () => Values | Promise<Values>,
-  label?: string,
+  label?: string | readonly string[],
 ];
 
-type Values = number | Record<string, number> | null;
+type Values = number | Record<string, number> | [labels: Record<string, string>, value: number] | null;

@@ -75,15 +75,16 @@ export class Metrics {
       new Metric({
         name,
         help,
-        labelNames: label ? [label] : [],
+        labelNames: [label ?? []].flat(),
         registers: [this.registry],
         async collect() {
           const values = await read();
           this.reset();
           if (typeof values === 'number') this.inc(values);
+          else if (Array.isArray(values)) this.inc(...values);
           else
             for (const [value, count] of Object.entries(values ?? {}))
-              this.inc({ [label ?? '']: value }, count);
+              this.inc({ [String(label)]: value }, count);
         },
       });
     }

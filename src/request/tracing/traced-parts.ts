@@ -1,6 +1,6 @@
 import type { Config } from '../../ground/config/config.js';
 import type { TracingSettings } from '../../ground/config/tracing-settings.js';
-import { askEngine } from '../../ground/database/data-source.js';
+import { askEngine } from '../../ground/database/cluster/server-facts.js';
 import type { Database } from '../../ground/database/database.js';
 import { version } from '../../ground/kernel/package.js';
 import { startTracing } from './start-tracing.js';

@@ -16,6 +16,7 @@ export async function mysqlEngine(program: Program, prefix?: string): Promise<Sq
     version,
     settings: [
       ...(prefix ? [`--basedir=${prefix}`, `--lc-messages-dir=${sharedFiles(prefix)}`] : []),
+      ...(prefix ? [`--plugin-dir=${pluginsOf(prefix)}`] : []),
       '--mysqlx=OFF',
       '--skip-log-bin',
       '--innodb-redo-log-capacity=32M',
@@ -59,6 +60,12 @@ function sharedFiles(prefix: string): string {
   const found = folders.find((folder) => existsSync(join(folder, 'english/errmsg.sys')));
   if (found === undefined) throw new Error(`No message files below ${share}`);
   return found;
+}
+
+// `lib/mysql/plugin` in Debian's packages, `lib64/mysql/plugin` in Oracle's image.
+function pluginsOf(prefix: string): string {
+  const folders = ['lib', 'lib64'].map((folder) => join(prefix, folder, 'mysql/plugin'));
+  return folders.find((folder) => existsSync(folder)) ?? prefix;
 }
 
 // The names begin with `mysql_` up to MariaDB 10.11 and with `mariadb_` in later versions.
