@@ -169,4 +169,20 @@ export const CACHE: readonly Mutant[] = [
     breaks: 'A cached GraphQL answer has the media type that its client accepts.',
     tests: ['Staleness-6'],
   },
+  {
+    id: 'session-serves-before-it-waits',
+    file: 'ground/database/bounded-mysql.ts',
+    find: 'if (!strict) return settle(error, connection);',
+    replace: 'settle(error, connection);\n      if (!strict) return;',
+    breaks: 'No statement runs on a session before it waits for the other nodes of a cluster.',
+    tests: ['Cluster-4'],
+  },
+  {
+    id: 'only-reads-wait',
+    file: 'ground/database/cluster/strict-session.ts',
+    find: '@@wsrep_sync_wait | 7',
+    replace: '@@wsrep_sync_wait | 1',
+    breaks: 'A change of a record that another node has just stored finds it.',
+    tests: ['Cluster-3'],
+  },
 ];

@@ -118,7 +118,7 @@ async function answer(url: string, expectedSocket?: string): Promise<void> {
 
 // Acknowledged writes survive the death of the process, as tests require, but not that of the machine. The doublewrite
 // buffer stays on, because SIGKILL can interrupt the write of a page.
-function commonArgs(dataDirectory: string): string[] {
+export function commonArgs(dataDirectory: string): string[] {
   return [
     '--no-defaults',
     `--datadir=${dataDirectory}`,
