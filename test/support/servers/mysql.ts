@@ -18,10 +18,11 @@ import {
 /** Starts a found or downloaded MySQL with `args` for `mysqld`; with TEST_MYSQL_URL it uses that server. */
 export async function startMysql({ args }: { args?: string[] } = {}): Promise<SqlServer> {
   const given = process.env.TEST_MYSQL_URL;
-  return given
-    ? givenSqlServer('TEST_MYSQL_URL', given)
-    : runSqlServer(await firstWorking('MySQL', PLACES), args);
+  return given ? givenSqlServer('TEST_MYSQL_URL', given) : runSqlServer(await findMysql(), args);
 }
+
+/** Returns the MySQL of this machine, downloaded if there is none. */
+export const findMysql = () => firstWorking('MySQL', PLACES);
 
 const MYSQL_PACKAGES = 'mysql-packages';
 
