@@ -30,7 +30,7 @@ const PAGES = ['activity key keys requests settings'];
 const COMMANDS = ['backup copy dev doctor domains help keys migrate new projects restore start types'];
 const TABLES = [
   'acme_accounts acme_orders api_keys audit_events certificates change_logs change_sequences changes domain_events',
-  'domains idempotency_keys imported_contents imports logged_requests migrations projects rate_counters',
+  'domains idempotency_keys imported_contents imports logged_requests migration_lock migrations projects rate_counters',
   'usage_by_dimension',
 ];
 

@@ -63,14 +63,14 @@ Examples:
 
 async function change(schema: DatabaseSchema, revert: boolean, output: Output): Promise<void> {
   const database = sharedDatabase();
-  const { migrate, revertLastMigration } = await import('../ground/database/migrate.js');
+  const { migrate, revertLastMigration } = await import('../ground/migrating/migrate.js');
   if (revert) {
     const reverted = await revertLastMigration(database, schema);
     const text = reverted ? 'The newest migration is undone.' : 'There is no migration to undo.';
     output.result({ reverted }, text);
     return;
   }
-  const applied = await migrate(database, schema);
+  const applied = await migrate(database, schema, { onWait: (sentence) => output.note(sentence) });
   const text = applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database is up to date.';
   output.result({ applied }, text);
 }
@@ -78,7 +78,7 @@ async function change(schema: DatabaseSchema, revert: boolean, output: Output): 
 async function printPlan(schema: DatabaseSchema, copy: string | undefined, output: Output): Promise<void> {
   const database = sharedDatabase();
   const target = copy === undefined ? null : storedDatabase('--copy', databaseTarget('--copy', copy));
-  const plan = await import('../ground/database/migration-plan.js');
+  const plan = await import('../ground/migrating/migration-plan.js');
   if (target && (await plan.isSameDatabase(target, database))) {
     throw new ConfigError('--copy must name another database than DATABASE_URL.');
   }

@@ -37,7 +37,7 @@ export async function withServices<T>(
       throw error;
     });
     if (isReady === null) {
-      const { migrate } = await import('../ground/database/migrate.js');
+      const { migrate } = await import('../ground/migrating/migrate.js');
       await migrate(database, schema);
     }
     // A newer program must not change the schema under a running server without a command.

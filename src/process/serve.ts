@@ -6,8 +6,8 @@ import type { AppOptions } from '../app/parts.js';
 import type { Config } from '../ground/config/config.js';
 import { Database } from '../ground/database/database.js';
 import { openProblem } from '../ground/database/database-errors.js';
-import { migrate } from '../ground/database/migrate.js';
 import { AppError } from '../ground/kernel/errors.js';
+import { migrate } from '../ground/migrating/migrate.js';
 import { requireMigrations } from '../ground/migrations/files/migrated-tables.js';
 
 export interface Serving {
@@ -22,7 +22,7 @@ export async function serve(
   config: Config,
   log: Pick<AppOptions, 'logger' | 'logLines'>,
 ): Promise<Serving> {
-  const db = await openDatabase(gateway, config);
+  const db = await openDatabase(gateway, config, log.logger);
   let app: App | undefined;
   try {
     app = await createApp({ gateway, config, db, ...log, now: Date.now });
@@ -35,11 +35,15 @@ export async function serve(
 }
 
 /** Throws an `AppError` that names the setting, or the migration. */
-async function openDatabase(gateway: LoadedGateway, config: Config): Promise<Database> {
+async function openDatabase(
+  gateway: LoadedGateway,
+  config: Config,
+  logger: AppOptions['logger'],
+): Promise<Database> {
   const schema = databaseSchema(gateway);
   await requireMigrations(schema);
   try {
-    await migrate(config.database, schema);
+    await migrate(config.database, schema, { onWait: (sentence) => logger.info(sentence) });
     const db = await Database.open(config.database, schema, { poolSize: config.databasePoolSize });
     db.markInUse();
     return db;

@@ -4,7 +4,7 @@ import { createGateway, loadGateway } from '../../src/app/gateway.js';
 import { copyDatabase } from '../../src/ground/backup/copy.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
-import { migrate } from '../../src/ground/database/migrate.js';
+import { migrate } from '../../src/ground/migrating/migrate.js';
 import { createTestDatabase, databaseKinds } from '../support/databases.js';
 import { shipments } from '../support/nouns/shipments.js';
 

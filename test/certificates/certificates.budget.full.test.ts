@@ -6,8 +6,8 @@ import { OrderLog, type PlannedOrder } from '../../src/domains/certificates/orde
 import { AcmeOrder } from '../../src/domains/certificates/store/acme-order.entity.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
-import { migrate } from '../../src/ground/database/migrate.js';
 import { IdGenerator } from '../../src/ground/kernel/ids.js';
+import { migrate } from '../../src/ground/migrating/migrate.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 import type { SpendingOrder } from '../support/domains/order-process.js';
 import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { symlink } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../../src/ground/config/config.js';
-import { pendingMigrations } from '../../src/ground/database/migration-plan.js';
+import { pendingMigrations } from '../../src/ground/migrating/migration-plan.js';
 import { petstoreHere } from '../support/command-line.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
-import { migrate } from '../../src/ground/database/migrate.js';
+import { migrate } from '../../src/ground/migrating/migrate.js';
 import { RateCounter } from '../../src/request/rate-limit/memory/counter-store.js';
 import { NO_RECORD } from '../../src/request/rate-limit/rules/bans.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';

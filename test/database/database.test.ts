@@ -8,7 +8,8 @@ import { type Config, loadConfig } from '../../src/ground/config/config.js';
 import { createDataSource } from '../../src/ground/database/data-source.js';
 import { Database } from '../../src/ground/database/database.js';
 import { unavailableIfDatabaseAway } from '../../src/ground/database/database-errors.js';
-import { migrate, revertLastMigration } from '../../src/ground/database/migrate.js';
+import { migrate, revertLastMigration } from '../../src/ground/migrating/migrate.js';
+import { MigrationLock } from '../../src/ground/migrating/migration-lock.js';
 import { petstore } from '../support/command-line.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
@@ -128,38 +129,79 @@ describe.each(databaseKinds())('on %s', (kind) => {
   }
 
   if (kind !== 'sqlite') {
-    test('Database-23: nothing migrates without the lock, and the lock of one database does not stop another', async () => {
-      let begin = () => {};
-      const hasBegun = new Promise<void>((resolve) => {
-        begin = resolve;
-      });
-      let end = () => {};
-      const mayEnd = new Promise<void>((resolve) => {
-        end = resolve;
-      });
-      class Long1770000000001 {
-        name = 'Long1770000000001';
-        locks = { mysql: null, sqlite: null };
-        async up() {
-          begin();
-          await mayEnd;
-        }
-        async down() {}
-      }
-      const running = migrate(target, { ...DATABASE_SCHEMA, migrations: [Long1770000000001] });
-      await hasBegun;
+    test('Database-23: nothing migrates without the lock, who waits says for whom, and the lock of one database does not stop another', async () => {
+      const long = longMigration('Long1770000000001');
+      const running = migrate(target, { ...DATABASE_SCHEMA, migrations: [long.Migration] });
+      await long.hasBegun;
       const other = await createTestDatabase(kind);
       try {
         const otherTarget = loadConfig({ DATABASE_URL: other.url }).database;
         expect((await migrate(otherTarget, DATABASE_SCHEMA)).length).toBeGreaterThan(0);
-        const refused = migrate(target, DATABASE_SCHEMA).catch((error) => error);
-        await killWaitingMigration();
-        expect(['unavailable', 'ER_QUERY_INTERRUPTED']).toContain((await refused).code);
+        const told: string[] = [];
+        const waiting = migrate(target, DATABASE_SCHEMA, { onWait: (sentence) => told.push(sentence) });
+        await eventually('a process that waits', () => told.length > 0);
+        expect(told).toEqual([
+          expect.stringMatching(
+            /^Another process migrates the database: .*, process \d+, .*, since \d{4}-.*Z, now Long1770000000001\. /,
+          ),
+        ]);
         expect(await tables()).toEqual([]);
+        long.end();
+        expect(await running).toEqual(['Long1770000000001']);
+        expect((await waiting).length).toBe(DATABASE_SCHEMA.migrations.length);
       } finally {
-        end();
-        await running;
+        long.end();
         await other.remove();
+      }
+    });
+
+    test('Database-30: a process that has lost the lock begins no other migration, and goes on when the next holder has ended', async () => {
+      const [long, next] = [longMigration('Long1770000000001'), longMigration('Next1770000000002')];
+      const migrations = [long.Migration, next.Migration];
+      const told: string[] = [];
+      const onWait = (sentence: string) => told.push(sentence);
+      const running = migrate(target, { ...DATABASE_SCHEMA, migrations }, { onWait });
+      await long.hasBegun;
+      await onServer("UPDATE migration_lock SET holder = 'another', migration = ''");
+      long.end();
+      await eventually('it waits', () => told.length > 0);
+      expect(told[0]).toMatch(/^Another process migrates the database: another, since .*, now it begins/);
+      expect(next.count).toBe(0);
+      next.end();
+      await onServer('DELETE FROM migration_lock');
+      expect(await running).toEqual(['Long1770000000001', 'Next1770000000002']);
+      expect([long.count, next.count]).toEqual([1, 1]);
+    });
+
+    test('Database-31: the lock of a process that was killed is taken over once its row stands still, by one of those who wait', async () => {
+      const source = await (
+        await createDataSource(target, DATABASE_SCHEMA, { ...SCHEMA_WORK, poolSize: 4 })
+      ).initialize();
+      try {
+        const isNeeded = async () => true;
+        const dead = new MigrationLock(source, () => {});
+        expect(await dead.take(isNeeded)).toBe(true);
+        const told: string[] = [];
+        const waiting = [1, 2].map(() => new MigrationLock(source, (sentence) => told.push(sentence), 2_500));
+        let holders = 0;
+        const taken = waiting.map(async (lock) => {
+          await lock.take(isNeeded);
+          holders += 1;
+          return lock;
+        });
+        // It lives: its row counts on.
+        await eventually('both wait', () => told.length === 2);
+        const beatOf = async () => Number((await onServer('SELECT beat FROM migration_lock'))[0]?.beat);
+        await eventually('beats', async () => (await beatOf()) >= 2);
+        expect(holders).toBe(0);
+        dead.stop();
+        const first = await Promise.race(taken);
+        expect([await dead.renew(), await first.renew(), holders]).toEqual([false, true, 1]);
+        await first.release();
+        for (const lock of await Promise.all(taken)) await lock.release();
+        expect(holders).toBe(2);
+      } finally {
+        await source.destroy();
       }
     });
 
@@ -179,16 +221,36 @@ describe.each(databaseKinds())('on %s', (kind) => {
       }
     });
 
-    async function killWaitingMigration(): Promise<void> {
+    /** A migration that runs until `end`. */
+    function longMigration(name: string) {
+      let begin = () => {};
+      let end = () => {};
+      const hasBegun = new Promise<void>((resolve) => {
+        begin = resolve;
+      });
+      const mayEnd = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      const state = { count: 0 };
+      const Migration = class {
+        name = name;
+        locks = { mysql: null, sqlite: null };
+        async up() {
+          state.count += 1;
+          begin();
+          await mayEnd;
+        }
+        async down() {}
+      };
+      Object.defineProperty(Migration, 'name', { value: name });
+      return Object.assign(state, { Migration, hasBegun, end });
+    }
+
+    async function onServer(sql: string): Promise<Record<string, unknown>[]> {
       const source = await (await createDataSource(target, DATABASE_SCHEMA, SCHEMA_WORK)).initialize();
-      const find = () =>
-        source.query(
-          "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE 'SELECT GET_LOCK%'",
-        );
-      await eventually('a migration that waits', async () => (await find()).length === 1);
-      const [{ id, ID = id }] = await find();
-      await source.query(`KILL QUERY ${ID}`);
+      const rows = await source.query(sql);
       await source.destroy();
+      return rows;
     }
   }
 

@@ -17,6 +17,7 @@ const MIXED: readonly Circumstances[] = [
 const CONFLICTS: readonly (readonly [name: string, code: number, message?: string])[] = [
   ['1213', 1_213],
   ['1180', 1_180, 'Got error 149 - innermost secret'],
+  ['3101', 3_101],
 ];
 
 const nameOf = ({ isLogged, hasKey }: Circumstances) =>

@@ -8,7 +8,7 @@ import { type LoadedGateway, loadGateway } from '../../src/app/gateway.js';
 import { createServices } from '../../src/app/services.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
-import { migrate } from '../../src/ground/database/migrate.js';
+import { migrate } from '../../src/ground/migrating/migrate.js';
 import type { DefinedNoun } from '../../src/noun/define-noun.js';
 import type { NounDescription } from '../../src/nouns.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';

@@ -6,7 +6,7 @@ import type { DataSource } from 'typeorm';
 import { createGateway } from '../../src/app/gateway.js';
 import { type DatabaseTarget, loadConfig } from '../../src/ground/config/config.js';
 import { type DatabaseSchema, withDataSource } from '../../src/ground/database/data-source.js';
-import { migrate, revertLastMigration } from '../../src/ground/database/migrate.js';
+import { migrate, revertLastMigration } from '../../src/ground/migrating/migrate.js';
 import { requireMigrations } from '../../src/ground/migrations/files/migrated-tables.js';
 import { writeMigrations } from '../../src/ground/migrations/files/write.js';
 import * as migrationsPackage from '../../src/ground/migrations/table-changes.js';

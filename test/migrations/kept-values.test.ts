@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { QueryRunner } from 'typeorm';
 import { type DatabaseTarget, loadConfig } from '../../src/ground/config/config.js';
 import { type DatabaseSchema, withDataSource } from '../../src/ground/database/data-source.js';
-import { migrate, revertLastMigration } from '../../src/ground/database/migrate.js';
+import { migrate, revertLastMigration } from '../../src/ground/migrating/migrate.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 import { books, renamedSchemaOf, schemaOf } from '../support/written-schema.js';
 

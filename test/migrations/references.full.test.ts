@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createGateway, loadGateway } from '../../src/app/gateway.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import type { DatabaseSchema } from '../../src/ground/database/data-source.js';
-import { revertLastMigration } from '../../src/ground/database/migrate.js';
+import { revertLastMigration } from '../../src/ground/migrating/migrate.js';
 import { writeMigrations } from '../../src/ground/migrations/files/write.js';
 import { NewTable } from '../../src/ground/migrations/table-changes.js';
 import { defineNoun } from '../../src/noun/define-noun.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { withDataSource } from '../../src/ground/database/data-source.js';
-import { migrate, revertLastMigration } from '../../src/ground/database/migrate.js';
+import { migrate, revertLastMigration } from '../../src/ground/migrating/migrate.js';
 import { defineNoun } from '../../src/noun/define-noun.js';
 import { boolean } from '../../src/noun/kinds/boolean.js';
 import { choice } from '../../src/noun/kinds/choice.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
-import { migrate } from '../../src/ground/database/migrate.js';
 import type { Caller } from '../../src/ground/kernel/caller.js';
+import { migrate } from '../../src/ground/migrating/migrate.js';
 import { connectRedis } from '../../src/ground/redis/redis-connection.js';
 import { projectSubject } from '../../src/request/rate-limit/rules/subjects.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';

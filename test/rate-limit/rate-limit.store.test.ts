@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { Like } from 'typeorm';
 import { type DatabaseTarget, loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
-import { migrate } from '../../src/ground/database/migrate.js';
+import { migrate } from '../../src/ground/migrating/migrate.js';
 import { bansInMemory, readBans } from '../../src/request/rate-limit/key-bans.js';
 import {
   CounterStore,

@@ -3,10 +3,10 @@ import Libsql from 'libsql/promise';
 import type { DatabaseTarget } from '../config/config.js';
 import { askEngine } from '../database/cluster/server-facts.js';
 import { type DatabaseSchema, withDataSource } from '../database/data-source.js';
-import { type Queries, requireNoUnfinishedCopy } from '../database/migrate.js';
-import { appliedMigrations } from '../database/migration-plan.js';
 import { examineSqliteFile } from '../database/sqlite/sqlite-file.js';
 import { AppError } from '../kernel/errors.js';
+import { type Queries, requireNoUnfinishedCopy } from '../migrating/migrate.js';
+import { appliedMigrations } from '../migrating/migration-plan.js';
 
 const OPEN_WAIT_MS = 10_000;
 /** `integrity_check` returns up to 100 rows; the first says enough. */

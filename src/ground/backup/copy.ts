@@ -4,9 +4,9 @@ import type { DatabaseTarget } from '../config/config.js';
 import { ChangeSequence } from '../database/change-sequence.entity.js';
 import { type DatabaseSchema, withDataSource } from '../database/data-source.js';
 import { type Column, insertRows } from '../database/insert-rows.js';
-import { migrate, requireNoUnfinishedCopy, UNFINISHED_COPY } from '../database/migrate.js';
-import { appliedMigrations, isSameDatabase } from '../database/migration-plan.js';
 import { AppError } from '../kernel/errors.js';
+import { migrate, requireNoUnfinishedCopy, UNFINISHED_COPY } from '../migrating/migrate.js';
+import { appliedMigrations, isSameDatabase } from '../migrating/migration-plan.js';
 import { type Snapshot, unreadable, withSnapshot } from './snapshot.js';
 
 /** Emptying a large table takes long. */
@@ -45,7 +45,7 @@ async function fill(
   return withDataSource(into, schema, TARGET, async (data) => {
     const target = new CopyTarget(data, [shownUrl(from).slice(0, 255), startedAt]);
     await target.begin(isForced);
-    await migrate(into, schema, true);
+    await migrate(into, schema, { isCopy: true });
     // The migrations themselves add rows.
     await target.empty();
     const counts = await source.counts();

@@ -4,10 +4,10 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { DatabaseTarget } from '../config/config.js';
 import { type DatabaseSchema, withDataSource } from '../database/data-source.js';
 import { openProblem } from '../database/database-errors.js';
-import { requireNoUnfinishedCopy } from '../database/migrate.js';
-import { appliedMigrations } from '../database/migration-plan.js';
 import { MYSQL, SQLITE, type SqlPart } from '../database/sql-dialect.js';
 import { AppError } from '../kernel/errors.js';
+import { requireNoUnfinishedCopy } from '../migrating/migrate.js';
+import { appliedMigrations } from '../migrating/migration-plan.js';
 
 /** To count the rows of a large table takes long. */
 const SETTINGS = { poolSize: 1, queryTimeoutMs: 600_000 };

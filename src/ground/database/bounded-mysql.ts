@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import mysql, { type Pool, type PoolConnection, type PoolOptions } from 'mysql2';
 import { makeStrict } from './cluster/strict-session.js';
-import { noConnection } from './database-errors.js';
+import { noConnection, ROLLED_BACK_BY_GROUP } from './database-errors.js';
 
 type GetConnection = (
   callback: (error: NodeJS.ErrnoException | null, connection?: PoolConnection) => void,
@@ -31,6 +31,10 @@ const FATAL_FOR_CONNECTION: ReadonlySet<unknown> = new Set([
   'ER_MUST_CHANGE_PASSWORD',
   'ER_TABLEACCESS_DENIED_ERROR',
 ]);
+
+/** A row if the server is in its group. One that leaves it says so before it rolls transactions back. D-281. */
+const IN_GROUP =
+  "SELECT 1 FROM performance_schema.replication_group_members WHERE member_id = @@server_uuid AND member_state = 'ONLINE'";
 
 /** Statements that store nothing themselves. */
 const CHANGES_NOTHING = /^\W*(SELECT|SET|START|ROLLBACK|SAVEPOINT|RELEASE)\b/i;
@@ -125,6 +129,8 @@ function boundStatements(
     if (packet && ++packets > MOST_PACKETS) fail(tooMuch());
     if (!fault) handlePacket(packet);
   };
+  // Within the deadline of the statement that was rolled back.
+  const ask = connection.query.bind(connection) as Query;
   const bounded =
     (run: Query): Query =>
     (sql, ...more) => {
@@ -160,9 +166,16 @@ function boundStatements(
         settle(error);
       }, timeoutMs);
       return run(sql, values, (error, ...rest) => {
-        if (!UNPREPARED.has((error as NodeJS.ErrnoException | null)?.code)) return settle(error, ...rest);
-        connection.unprepare(sql);
-        run(sql, values, settle);
+        const code = (error as NodeJS.ErrnoException | null)?.code;
+        if (UNPREPARED.has(code)) {
+          connection.unprepare(sql);
+          run(sql, values, settle);
+        } else if (code !== ROLLED_BACK_BY_GROUP) settle(error, ...rest);
+        else
+          ask(IN_GROUP, (_, rows) => {
+            const isRolledBack = (rows as unknown[] | undefined)?.length === 1;
+            settle(Object.assign(error as object, { isRolledBack }), ...rest);
+          });
       });
     };
   connection.query = bounded(connection.query.bind(connection) as Query) as typeof connection.query;

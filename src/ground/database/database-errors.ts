@@ -7,6 +7,8 @@ const DUPLICATE = new Set(['ER_DUP_ENTRY', 'SQLITE_CONSTRAINT_PRIMARYKEY', 'SQLI
 const LOCKED = new Set(['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'SQLITE_BUSY']);
 /** `ER_ERROR_DURING_COMMIT` of Group Replication, in the server's language: the other member's change took the row. */
 const LOST_ROW = /\b149\b/;
+/** 3101, also by a member that leaves its group: the other members may still commit the transaction. D-281. */
+export const ROLLED_BACK_BY_GROUP = 'ER_TRANSACTION_ROLLBACK_DURING_COMMIT';
 const UNWRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
 
 /** Classes of SQLSTATE: the statement, its values or a trigger is wrong. All others are a state of the server. */
@@ -51,6 +53,8 @@ interface DriverError {
   fatal?: boolean;
   /** The statement or COMMIT was sent, and its answer never came: its change may be stored. */
   isUnanswered?: boolean;
+  /** Set beside `ROLLED_BACK_BY_GROUP`: the member is in its group, so no member commits the transaction. */
+  isRolledBack?: boolean;
 }
 
 /** The same error as mysql2's for a pool with too many waiting callers. */
@@ -95,11 +99,15 @@ export function outcomeUnknown(cause: unknown): Error {
  * and can be retried.
  */
 export function isLocked(error: unknown): boolean {
-  // ER_TRANSACTION_ROLLBACK_DURING_COMMIT (3101) is no proof. A member that leaves its group answers with it too, and the other
-  // members may still commit the transaction.
   const code = codeOf(error);
+  if (code === ROLLED_BACK_BY_GROUP) return driverErrorOf(error).isRolledBack === true;
   if (code === 'ER_ERROR_DURING_COMMIT') return LOST_ROW.test(messageOf(error));
   return LOCKED.has(code) || code.startsWith('SQLITE_BUSY_');
+}
+
+/** Another writer came first, or may have: for a statement that can run again in any case. */
+export function hasLost(error: unknown): boolean {
+  return isLocked(error) || isDuplicate(error) || codeOf(error) === ROLLED_BACK_BY_GROUP;
 }
 
 /** A change was sent, and its answer never came. */

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Certificate } from '../../../src/domains/certificates/store/certificate.store.js';
 import { loadConfig } from '../../../src/ground/config/config.js';
 import { Database } from '../../../src/ground/database/database.js';
-import { migrate } from '../../../src/ground/database/migrate.js';
+import { migrate } from '../../../src/ground/migrating/migrate.js';
 import { createTestDatabase, sharedDatabase, type TestDatabase } from '../../support/databases.js';
 import {
   ownerOf,

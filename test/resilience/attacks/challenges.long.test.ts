@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../../../src/ground/config/config.js';
 import { Database } from '../../../src/ground/database/database.js';
-import { migrate } from '../../../src/ground/database/migrate.js';
+import { migrate } from '../../../src/ground/migrating/migrate.js';
 import { RequestFlood } from '../../support/attacks/request-flood.js';
 import { createTestDatabase, sharedDatabase, type TestDatabase } from '../../support/databases.js';
 import {

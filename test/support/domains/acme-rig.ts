@@ -7,8 +7,8 @@ import { Challenges } from '../../../src/domains/certificates/store/challenges.j
 import { Sealer } from '../../../src/domains/certificates/store/sealer.js';
 import { type AcmeSettings, loadConfig } from '../../../src/ground/config/config.js';
 import { Database } from '../../../src/ground/database/database.js';
-import { migrate } from '../../../src/ground/database/migrate.js';
 import { IdGenerator } from '../../../src/ground/kernel/ids.js';
+import { migrate } from '../../../src/ground/migrating/migrate.js';
 import { createTestDatabase, type DatabaseKind } from '../databases.js';
 import { DATABASE_SCHEMA } from '../gateway/tested-gateway.js';
 import { startLoopbackNames } from '../loopback-names.js';

@@ -84,13 +84,34 @@ export function unansweredCommits(count: number, lateMs: number | null): Distort
   };
 }
 
+/** Makes a single server answer as a node of a cluster does. Returns whether the bytes are such a question. */
+export function answeredByNode(bytes: Buffer, { server }: Ends): boolean {
+  // Is the member in its group? Does the server belong to a cluster?
+  const asked =
+    /SELECT 1 FROM performance_schema\.replication_group_members|SHOW VARIABLES WHERE .*wsrep_on/.exec(
+      bytes.toString('latin1'),
+    );
+  if (!asked) return false;
+  // Before the statement there may be attributes.
+  server.write(packet(0, Buffer.concat([bytes.subarray(4, asked.index), Buffer.from('SELECT 1')])));
+  return true;
+}
+
+interface RefusedCommits {
+  count: number;
+  code: number;
+  message?: string;
+  /** Whether the server then says that it is in its group. */
+  isInGroup?: boolean;
+}
+
 /** The first COMMITs that store toys are refused with the error, and not done. */
-export function refusedCommits(count: number, code: number, message?: string): Distortion {
+export function refusedCommits({ count, code, message, isInGroup = false }: RefusedCommits): Distortion {
   const isCounted = commitsOfToys(count);
   return {
     ofRequest(bytes, ends) {
       if (isCounted(bytes, ends)) ends.client.write(mysqlError(code, message));
-      else ends.server.write(bytes);
+      else if (!isInGroup || !answeredByNode(bytes, ends)) ends.server.write(bytes);
     },
   };
 }

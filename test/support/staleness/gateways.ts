@@ -2,7 +2,7 @@ import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import type { Services } from '../../../src/app/services.js';
 import { loadConfig } from '../../../src/ground/config/config.js';
 import { Database } from '../../../src/ground/database/database.js';
-import { migrate } from '../../../src/ground/database/migrate.js';
+import { migrate } from '../../../src/ground/migrating/migrate.js';
 import { createServices, DATABASE_SCHEMA, SCOPES } from '../gateway/tested-gateway.js';
 import { type GatewayProcess, startGateway } from '../gateway-process.js';
 import { freePort } from '../servers/daemon.js';

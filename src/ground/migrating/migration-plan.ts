@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseTarget } from '../config/config.js';
+import { type DatabaseSchema, withDataSource } from '../database/data-source.js';
+import { emptyIfTableMissing } from '../database/database-errors.js';
 import { AppError } from '../kernel/errors.js';
-import { type DatabaseSchema, withDataSource } from './data-source.js';
-import { emptyIfTableMissing } from './database-errors.js';
 import { migrate, type Queries } from './migrate.js';
 
 const SETTINGS = { poolSize: 1, queryTimeoutMs: 10_000 };
