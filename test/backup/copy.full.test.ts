@@ -117,6 +117,7 @@ describe.each(databaseKinds())('from %s', (kind) => {
       await onDatabase(into, async (data) => {
         const target = new CopyTarget(data, ['sqlite:a', '1']);
         await target.begin(true);
+        await data.query("DELETE FROM change_sequences WHERE name = 'restored'");
         await data.query(change, change.includes('?') ? ['another'] : []);
         const counts = Object.fromEntries(data.entityMetadatas.map(({ tableName }) => [tableName, 5]));
         await expect(target.end(counts)).rejects.toMatchObject({
@@ -213,6 +214,19 @@ describe.each(databaseKinds())('from %s', (kind) => {
   });
 
   if (kind !== 'sqlite') {
+    test('Copy-16: a copy stores its end, so that no node of a cluster waits for a change that only the source got', async () => {
+      const into = await backups.newDatabase(kind);
+      const from = Math.floor(Date.now() / 1000) * 1000;
+      for (const options of [[], ['--force']])
+        expect(await copy(source, into, ...options)).toMatchObject({ code: 0 });
+      const rows = await onDatabase(into, (data) =>
+        data.query("SELECT value FROM change_sequences WHERE name = 'restored'"),
+      );
+      expect(rows).toHaveLength(1);
+      expect(Number(rows[0].value)).toBeGreaterThanOrEqual(from);
+      expect(Number(rows[0].value)).toBeLessThanOrEqual(Date.now());
+    });
+
     test('Copy-12: counting the rows first keeps no lock on the definition of a table', async () => {
       const databaseUrl = await backups.migrated(kind);
       await withSnapshot(targetOf(databaseUrl), DATABASE_SCHEMA, async (snapshot) => {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DataSource, ObjectLiteral, ValueTransformer } from 'typeorm';
 import type { DatabaseTarget } from '../config/config.js';
-import { ChangeSequence } from '../database/change-sequence.entity.js';
+import { ChangeSequence, RESTORED } from '../database/change-sequence.entity.js';
 import { type DatabaseSchema, withDataSource } from '../database/data-source.js';
 import { type Column, insertRows } from '../database/insert-rows.js';
 import { AppError } from '../kernel/errors.js';
@@ -128,6 +128,9 @@ export class CopyTarget {
     if (marks.length === 0) {
       throw new AppError('conflict', 'Another copy into the database has begun. Repeat it with --force.');
     }
+    // Nobody waits for changes that only the source got.
+    if (!this.isSqlite)
+      await this.data.query(`REPLACE INTO change_sequences VALUES ('${RESTORED}', UNIX_TIMESTAMP() * 1000)`);
     await this.data.query(`DROP TABLE ${UNFINISHED_COPY}`);
   }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Column, Entity, type EntityManager, LessThan, Like, PrimaryColumn } from 'typeorm';
+import { Column, type DataSource, Entity, type EntityManager, LessThan, Like, PrimaryColumn } from 'typeorm';
 import { DAY_MS } from '../kernel/duration.js';
 import { ID, text } from './columns.js';
 import type { Database } from './database.js';
@@ -7,7 +7,8 @@ import { isDuplicateId } from './database-errors.js';
 
 /**
  * Counters whose row serves as a lock for all processes: `hosts` numbers changes of served hosts, `orders` counts orders.
- * Each `b:…` is the number of the last batch that a writer stored: see `Batches`. `ids` is the mark of `IdMark`.
+ * Each `b:…` is the number of the last batch that a writer stored: see `Batches`. Each `t:…` is a turn of a project: see
+ * `takeTurn`. `ids` is the mark of `IdMark`. `restored` is the time of the last restore: see `RESTORED`.
  */
 @Entity('change_sequences')
 export class ChangeSequence {
@@ -51,6 +52,36 @@ const drawn = new WeakMap<EntityManager, bigint>();
 export async function newestChange(db: Database): Promise<bigint> {
   const { value } = await db.repository(ChangeSequence).findOneByOrFail({ name: NAME });
   return value;
+}
+
+/**
+ * The row whose value is the time, in milliseconds, at which the database was filled from another one or a backup. At another
+ * node a client's newest change may be missing for a moment. Only one from before this time is lost. D-287.
+ */
+export const RESTORED = 'restored';
+
+const CLUSTER =
+  "SHOW VARIABLES WHERE (Variable_name = 'wsrep_on' AND Value = 'ON') OR (Variable_name = 'group_replication_group_name' AND Value <> '')";
+const clusters = new WeakMap<DataSource, boolean>();
+
+/** Whether the database has several nodes, Galera's or Group Replication's. Each answers and locks for itself. */
+export async function isCluster(manager: EntityManager): Promise<boolean> {
+  const { dataSource } = manager;
+  if (dataSource.options.type === 'better-sqlite3') return false;
+  const known = clusters.get(dataSource) ?? (await manager.query(CLUSTER)).length > 0;
+  clusters.set(dataSource, known);
+  return known;
+}
+
+/**
+ * On a cluster, lets the project's transactions that call this, before they read, be committed one after the other: the loser
+ * at another node runs again. Elsewhere the locks of the rows that they read do so. D-286.
+ */
+export async function takeTurn(manager: EntityManager, projectId: bigint): Promise<void> {
+  if (!(await isCluster(manager))) return;
+  const sql =
+    'INSERT INTO change_sequences (name, value) VALUES (?, 1) ON DUPLICATE KEY UPDATE value = value + 1';
+  await manager.query(sql, [`t:${projectId.toString(36)}`]);
 }
 
 const PREFIX = 'b:';

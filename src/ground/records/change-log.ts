@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type EntityManager, In, LessThan, LessThanOrEqual, MoreThan } from 'typeorm';
+import { ChangeSequence, isCluster, RESTORED } from '../database/change-sequence.entity.js';
 import type { Database } from '../database/database.js';
 import { tooManyWaiting, unavailableIfDatabaseAway } from '../database/database-errors.js';
 import { insertRows } from '../database/insert-rows.js';
@@ -17,6 +19,9 @@ const MOST_CHANGES = 1_000_000;
 const MOST_TOGETHER = 32;
 /** More could not be written in time. */
 const MOST_WAITING = 500;
+/** A node of a cluster that is behind gets so much time. */
+const LAG_MS = 2_000;
+const LOOK_AGAIN_MS = 50;
 
 const NEXT = `SELECT number, at_ms AS atMs, previous_at_ms AS previousAtMs, noun, kind, record, replaced
   FROM changes WHERE project_id = ? AND number > ? ORDER BY number LIMIT ?`;
@@ -148,13 +153,14 @@ export class ChangeLog implements Capability {
 
   /**
    * The next changes of all nouns, at most `limit`; null begins with the oldest. Throws `AppError gone` unless they directly
-   * follow the position. Concurrent reads of a group share a statement.
+   * follow the position, and `unavailable` when a node of a cluster has not got to it within 2 s. Concurrent reads of a group
+   * share a statement.
    */
   async after(projectId: bigint, position: Position | null, limit: number, group = String(projectId)) {
     const read = () => this.read(group, [projectId, position?.number ?? 0, limit]);
     let rows = await read();
     // Most reads find changes, because signals cause them.
-    const newest = position && rows.length === 0 ? await this.newest(projectId) : null;
+    const newest = position && rows.length === 0 ? await this.newestFrom(projectId, position) : null;
     // A change may have been committed in between.
     if (position && newest && !isSame(position, newest)) rows = await read();
     const reached = rows[0] ? before(rows[0]) : newest;
@@ -163,6 +169,24 @@ export class ChangeLog implements Capability {
       throw new AppError('gone', `The change log does not reach back to this cursor. ${advice}`, { advice });
     }
     return rows;
+  }
+
+  /** The newest position, once a node of a cluster has got to this one. One of before a restore is not waited for. */
+  private async newestFrom(projectId: bigint, { number, atMs }: Position): Promise<Position> {
+    let newest = await this.newest(projectId);
+    if (newest.number >= number) return newest;
+    const { manager } = this.db.repository(ChangeSequence);
+    const restored = await manager.findOneBy(ChangeSequence, { name: RESTORED });
+    const isBehind = (await isCluster(manager)) && atMs > Number(restored?.value ?? 0);
+    for (const endMs = performance.now() + LAG_MS; isBehind && newest.number < number; ) {
+      if (performance.now() > endMs) {
+        const message = 'The database has not got to this cursor yet. Try again shortly.';
+        throw new AppError('unavailable', message, { retryAfterSeconds: 1 });
+      }
+      await sleep(LOOK_AGAIN_MS);
+      newest = await this.newest(projectId);
+    }
+    return newest;
   }
 
   /** Without TypeORM, whose part of it takes longer than the statement: each change is read in each process with streams. */

@@ -1,4 +1,5 @@
 import { type EntityManager, In } from 'typeorm';
+import { takeTurn } from '../../ground/database/change-sequence.entity.js';
 import type { Database } from '../../ground/database/database.js';
 import type { DataVersions } from '../../ground/kernel/data-versions.js';
 import { AppError, type FieldProblem, refuseProblems } from '../../ground/kernel/errors.js';
@@ -47,7 +48,7 @@ export function relate(relations: readonly Relation[], related: ReadonlyMap<stri
 
 /**
  * The rules between a noun, the nouns that it refers to, and those that refer to it. A write locks the record that it
- * refers to before any other, and so does the deletion of that record: neither misses the other. D-274.
+ * refers to before any other, and so does the deletion of that record: neither misses the other. D-274, D-286.
  */
 export class References {
   private readonly required: Required[] = [];
@@ -83,6 +84,7 @@ export class References {
     const [records, nameOf] = 'created' in write ? [write.created, write.nameOf] : [[write.values], null];
     if (!this.required.some(({ field }) => records.some((record) => record[field.name] != null))) return null;
     const run = async (manager: EntityManager) => {
+      await takeTurn(manager, projectId);
       const problems = await this.problemsOf(projectId, records, manager);
       refuseProblems(
         problems.flatMap((each, at) =>
@@ -124,6 +126,7 @@ export class References {
    */
   async lostBy(manager: EntityManager, projectId: bigint, row: NounRow): Promise<Partial<NounRow>> {
     const lost: Record<string, null> = {};
+    if (this.guarded.length > 0) await takeTurn(manager, projectId);
     for (const { field, to } of this.guarded) {
       const id = row[field.name] as bigint | null;
       if (id === null) continue;
@@ -151,6 +154,7 @@ export class References {
     return {
       versions: changed.map(({ versions }) => versions),
       run: async (manager, note) => {
+        await takeTurn(manager, projectId);
         const own = `SELECT id FROM ${this.model.table} WHERE project_id = ? AND id = ?`;
         const rows = await manager.query(`${own} ${this.db.dialect.updateLock}`, [projectId, id]);
         if (rows.length === 0) return;

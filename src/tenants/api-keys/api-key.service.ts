@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { takeTurn } from '../../ground/database/change-sequence.entity.js';
 import type { Database } from '../../ground/database/database.js';
 import { withDrawnId } from '../../ground/database/drawn-id.js';
 import {
@@ -258,6 +259,7 @@ export class ApiKeyService {
    */
   private async admit(manager: EntityManager, caller: Caller | null): Promise<number | null> {
     if (!caller) return null;
+    await takeTurn(manager, caller.projectId);
     await manager.findOneOrFail(Project, { where: { id: caller.projectId }, ...this.db.forUpdate });
     const own = await manager.findOneBy(ApiKey, { id: caller.keyId, projectId: caller.projectId });
     if (!own || own.revokedAtMs !== null || hasPassed(own.expiresAtMs, this.now())) {

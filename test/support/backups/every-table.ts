@@ -30,7 +30,7 @@ export async function fillEveryTable(databaseUrl: string): Promise<void> {
   });
 }
 
-/** The rows of every table as text, sorted, read without the code of backups. */
+/** The rows of every table as text, sorted, read without the code of backups; without the time of the copy itself. */
 export function readEveryTable(databaseUrl: string): Promise<Record<string, string[]>> {
   return onDatabase(databaseUrl, async (source) => {
     const tables: Record<string, string[]> = {};
@@ -39,6 +39,7 @@ export function readEveryTable(databaseUrl: string): Promise<Record<string, stri
       const text = (value: unknown) => (value === null ? null : String(value));
       tables[tableName] = rows
         .map((row) => JSON.stringify(columns.map(({ databaseName }) => text(row[databaseName]))))
+        .filter((row) => !row.startsWith('["restored",'))
         .sort();
     }
     return tables;

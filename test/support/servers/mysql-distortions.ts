@@ -97,6 +97,12 @@ export function answeredByNode(bytes: Buffer, { server }: Ends): boolean {
   return true;
 }
 
+export const asNode: Distortion = {
+  ofRequest(bytes, ends) {
+    if (!answeredByNode(bytes, ends)) ends.server.write(bytes);
+  },
+};
+
 interface RefusedCommits {
   count: number;
   code: number;
