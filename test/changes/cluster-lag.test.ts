@@ -23,7 +23,7 @@ describe.each(databaseKinds().filter((kind) => kind !== 'sqlite'))('a node of a 
     proxy = await startFaultProxy(Number(url.port));
     await proxy.set(asNode);
     url.port = String(proxy.port);
-    app = await startApp({ env: { DATABASE_URL: url.href } });
+    app = await startApp({ env: { DATABASE_URL: url.href, DATABASE_CONSISTENCY: 'local' } });
   });
   beforeEach(async () => {
     owner = await app.tenant();

@@ -19,7 +19,10 @@ describe.each(databaseKinds().filter((kind) => kind !== 'sqlite'))('a node of a 
     proxy = await startFaultProxy(Number(url.port));
     await proxy.set(asNode);
     url.port = String(proxy.port);
-    app = await startApp({ gateway: await loadGateway(stores), env: { DATABASE_URL: url.href } });
+    app = await startApp({
+      gateway: await loadGateway(stores),
+      env: { DATABASE_URL: url.href, DATABASE_CONSISTENCY: 'local' },
+    });
     owner = await app.tenant();
   });
   afterAll(async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Column, type DataSource, Entity, type EntityManager, LessThan, Like, PrimaryColumn } from 'typeorm';
 import { DAY_MS } from '../kernel/duration.js';
+import { ASK_CLUSTER, softwareOf } from './cluster/strict-session.js';
 import { ID, text } from './columns.js';
 import type { Database } from './database.js';
 import { isDuplicateId } from './database-errors.js';
@@ -60,15 +61,13 @@ export async function newestChange(db: Database): Promise<bigint> {
  */
 export const RESTORED = 'restored';
 
-const CLUSTER =
-  "SHOW VARIABLES WHERE (Variable_name = 'wsrep_on' AND Value = 'ON') OR (Variable_name = 'group_replication_group_name' AND Value <> '')";
 const clusters = new WeakMap<DataSource, boolean>();
 
 /** Whether the database has several nodes, Galera's or Group Replication's. Each answers and locks for itself. */
 export async function isCluster(manager: EntityManager): Promise<boolean> {
   const { dataSource } = manager;
   if (dataSource.options.type === 'better-sqlite3') return false;
-  const known = clusters.get(dataSource) ?? (await manager.query(CLUSTER)).length > 0;
+  const known = clusters.get(dataSource) ?? softwareOf(await manager.query(ASK_CLUSTER)) !== null;
   clusters.set(dataSource, known);
   return known;
 }

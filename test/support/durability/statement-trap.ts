@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Distortion, Ends } from '../http/fault-proxy.js';
-import { answeredByNode, isStatement, mysqlError } from '../servers/mysql-distortions.js';
+import { answeredAsMember, isStatement, mysqlError } from '../servers/mysql-distortions.js';
 
 /** Longer than a statement may take. */
 const LATE_MS = 2_600;
@@ -50,7 +50,7 @@ export class StatementTrap {
   }
 
   private ofRequest(bytes: Buffer, ends: Ends): void {
-    if (answeredByNode(bytes, ends)) return;
+    if (answeredAsMember(bytes, ends)) return;
     if (this.fault !== null && isStatement(bytes) && (!this.isForCommits || bytes.includes('COMMIT'))) {
       this.left -= 1;
       if (this.left === 0) {

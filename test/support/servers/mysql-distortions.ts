@@ -84,22 +84,24 @@ export function unansweredCommits(count: number, lateMs: number | null): Distort
   };
 }
 
-/** Makes a single server answer as a node of a cluster does. Returns whether the bytes are such a question. */
-export function answeredByNode(bytes: Buffer, { server }: Ends): boolean {
-  // Is the member in its group? Does the server belong to a cluster?
-  const asked =
-    /SELECT 1 FROM performance_schema\.replication_group_members|SHOW VARIABLES WHERE .*wsrep_on/.exec(
-      bytes.toString('latin1'),
-    );
+/** The server says that it is in its group. Returns whether the bytes ask for that. */
+export const answeredAsMember = (bytes: Buffer, ends: Ends) =>
+  answered(/SELECT 1 FROM performance_schema\.replication_group_members/, 'SELECT 1', bytes, ends);
+
+/** Sends another statement in place of the one that asks this. Returns whether it did. */
+function answered(question: RegExp, answer: string, bytes: Buffer, { server }: Ends): boolean {
+  const asked = question.exec(bytes.toString('latin1'));
   if (!asked) return false;
   // Before the statement there may be attributes.
-  server.write(packet(0, Buffer.concat([bytes.subarray(4, asked.index), Buffer.from('SELECT 1')])));
+  server.write(packet(0, Buffer.concat([bytes.subarray(4, asked.index), Buffer.from(answer)])));
   return true;
 }
 
+/** A single server says that it is a node of a cluster. Its sessions can wait for no other node: DATABASE_CONSISTENCY=local. */
 export const asNode: Distortion = {
   ofRequest(bytes, ends) {
-    if (!answeredByNode(bytes, ends)) ends.server.write(bytes);
+    const question = /SELECT plugin_name AS plugin/;
+    if (!answered(question, "SELECT 'group_replication' AS plugin", bytes, ends)) ends.server.write(bytes);
   },
 };
 
@@ -117,7 +119,7 @@ export function refusedCommits({ count, code, message, isInGroup = false }: Refu
   return {
     ofRequest(bytes, ends) {
       if (isCounted(bytes, ends)) ends.client.write(mysqlError(code, message));
-      else if (!isInGroup || !answeredByNode(bytes, ends)) ends.server.write(bytes);
+      else if (!isInGroup || !answeredAsMember(bytes, ends)) ends.server.write(bytes);
     },
   };
 }
