@@ -10,7 +10,7 @@ import { AppError } from '../ground/kernel/errors.js';
 import { LAST_MS } from '../ground/kernel/ids.js';
 import { pendingMigrations } from '../ground/migrating/migration-plan.js';
 import { differenceIn, differences, WRITE } from '../ground/migrations/files/migrated-tables.js';
-import { connectRedis } from '../ground/redis/redis-connection.js';
+import { connectRedis, placeOf } from '../ground/redis/redis-connection.js';
 import { RedisLimiter } from '../request/rate-limit/redis/redis-limiter.js';
 
 export interface CheckResult {
@@ -90,14 +90,16 @@ export async function checkDefinitions(schema: DatabaseSchema): Promise<CheckRes
 /** Charges a probe: a Redis that answers can still be full, be a replica, or forbid scripts. */
 export async function checkRedis({ redisUrl }: Config): Promise<CheckResult | null> {
   if (redisUrl === null) return null;
-  const { host } = new URL(redisUrl);
-  const limiter = new RedisLimiter(await connectRedis(redisUrl));
-  const reason = await limiter.problem().finally(() => limiter.close());
-  if (reason === null) return ok(`${host} counts the quotas`);
+  const redis = await connectRedis(redisUrl);
+  const limiter = new RedisLimiter(redis);
+  const reason = await limiter.problem();
+  const place = placeOf(redisUrl, redis);
+  await limiter.close();
+  if (reason === null) return ok(`${place} counts the quotas`);
   const advice = reason.startsWith('MOVED')
     ? 'It is a node of a Redis Cluster: add ?cluster=true to REDIS_URL.'
     : 'Correct REDIS_URL, or repair Redis. Until then each process counts alone.';
-  return problem(`${host}: ${reason}`, advice);
+  return problem(`${place}: ${reason}`, advice);
 }
 
 /** Sends an export without spans. */

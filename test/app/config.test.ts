@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ConfigError, loadConfig } from '../../src/ground/config/config.js';
+import { redisTarget } from '../../src/ground/config/servers.js';
 
 describe('settings', () => {
   test('Config-1: without settings, everything runs on a laptop from one SQLite file, with the demo', () => {
@@ -57,6 +58,11 @@ describe('settings', () => {
     ['LOG_LEVEL', 'loud'],
     ['METRICS_PORT', 'on'],
     ['REDIS_URL', 'http://:secret@redis'],
+    ['REDIS_URL', 'redis://:secret@a,b'],
+    ['REDIS_URL', 'redis://:secret@a:1,b:?cluster=true,'],
+    ['REDIS_URL', 'redis+sentinel://:secret@a,b'],
+    ['REDIS_URL', 'redis+sentinel://:secret@a,b:99999/petstore'],
+    ['REDIS_URL', 'redis+sentinel://:secret%zz@a/petstore'],
     ['TRUSTED_PROXIES', '10.0.0.0/33'],
     ['TRUSTED_PROXIES', 'proxy.example'],
     ['SHUTDOWN_SECONDS', '0'],
@@ -82,6 +88,30 @@ describe('settings', () => {
     const rotated = { SECRET_KEY: key.toString('hex'), SECRET_KEY_PREVIOUS: previous.toString('base64') };
     expect(loadConfig(rotated).secretKeys).toEqual([key, previous]);
     expect(() => loadConfig({ SECRET_KEY_PREVIOUS: rotated.SECRET_KEY_PREVIOUS })).toThrow(ConfigError);
+  });
+
+  test('Config-13: Redis is one server, several of a Cluster, or the Sentinels of a master', () => {
+    const one = { mode: 'server', servers: [{ host: 'a', port: 6_379 }], isTls: false, db: 0 };
+    expect(redisTarget('redis://a')).toMatchObject(one);
+    expect(redisTarget('rediss://u:p%40@[::1]:7/2')).toMatchObject({
+      servers: [{ host: '::1', port: 7 }],
+      login: { username: 'u', password: 'p@' },
+      isTls: true,
+      db: 2,
+    });
+    const servers = [1, 2].map((port) => ({ host: 'a', port }));
+    expect(redisTarget('redis://a:1,a:2?cluster=true')).toMatchObject({ mode: 'cluster', servers });
+    expect(redisTarget('redis+sentinel://:p@a,b:1/petstore/3?sentinel_password=s')).toMatchObject({
+      mode: 'sentinel',
+      servers: [
+        { host: 'a', port: 26_379 },
+        { host: 'b', port: 1 },
+      ],
+      masterName: 'petstore',
+      db: 3,
+      login: { password: 'p' },
+      sentinelLogin: { password: 's' },
+    });
   });
 
   test('Config-9: resolvers are addresses with an optional port', () => {

@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
 import { parseUrl } from '../kernel/networks.js';
+import { REDIS_FORMS, redisTarget } from './servers.js';
 
 /** Invalid settings. Each problem is one line that names the variable and the expected value. */
 export class ConfigError extends Error {
@@ -157,9 +158,7 @@ export function dnsServer(name: string, entry: string): DnsServer {
 }
 
 export function redisUrl(name: string, value: string): string {
-  const url = parseUrl(value);
-  if (url?.hostname && /^rediss?:$/.test(url.protocol)) return value;
-  return refuse(name, 'redis://host:6379 or rediss://user:password@host:6379');
+  return redisTarget(value) ? value : refuse(name, REDIS_FORMS);
 }
 
 /** What a read on a node of a cluster shows: all that any node has acknowledged, or what this node has applied. */

@@ -1,6 +1,6 @@
 import type { Database } from '../../ground/database/database.js';
 import { AppError } from '../../ground/kernel/errors.js';
-import { connectRedis } from '../../ground/redis/redis-connection.js';
+import { connectRedis, placeOf } from '../../ground/redis/redis-connection.js';
 import { liftStoredBan, storedBans } from './memory/counter-store.js';
 import { banName, type MemoryLimiter } from './memory/memory-limiter.js';
 import { RedisLimiter, SharedCountersAway } from './redis/redis-limiter.js';
@@ -83,8 +83,10 @@ async function onRedis<T>(redisUrl: string, work: (shared: RedisLimiter) => Prom
     return await work(shared);
   } catch (error) {
     if (!(error instanceof SharedCountersAway)) throw error;
-    const { host } = new URL(redisUrl);
-    throw new AppError('unavailable', `Redis at ${host}: ${error.message}. Try \`petstore doctor\`.`);
+    throw new AppError(
+      'unavailable',
+      `Redis at ${placeOf(redisUrl)}: ${error.message}. Try \`petstore doctor\`.`,
+    );
   } finally {
     await shared.close();
   }
