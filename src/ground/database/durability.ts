@@ -1,13 +1,11 @@
 import { isUnanswered, notStored, storageProblem } from './database-errors.js';
 
-/** Between two probes while nothing can be stored. */
-const RETRY_MS = 1_000;
-/** Readiness trusts the last write for as long. */
-const TRUSTED_MS = 10_000;
+/** Between two probes. The last write is trusted for as long. */
+const PROBE_EVERY_MS = 1_000;
 
 /**
- * Whether writes are stored: by their outcomes, and by a probe when there was none for long, or after a failure. Anybody
- * may ask at any rate, so probes are rare. D-234.
+ * Whether writes are stored: by their outcomes, and by a probe when there was none for a second, or after a failure. Anybody
+ * may ask at any rate, so all share a probe. D-234.
  */
 export class Durability {
   private reason: string | null = null;
@@ -43,13 +41,12 @@ export class Durability {
   /** Why nothing can be stored at the moment; null = writes are stored. */
   async problem(): Promise<string | null> {
     const nowMs = performance.now();
-    const isDue =
-      this.reason === null
-        ? nowMs - Math.max(this.storedAtMs, this.probedAtMs) > TRUSTED_MS
-        : nowMs - this.probedAtMs > RETRY_MS;
-    if (isDue) {
+    const knownAtMs = this.reason === null ? Math.max(this.storedAtMs, this.probedAtMs) : this.probedAtMs;
+    if (nowMs - knownAtMs >= PROBE_EVERY_MS && this.probing === null) {
       this.probedAtMs = nowMs;
-      this.probing = this.try();
+      this.probing = this.try().finally(() => {
+        this.probing = null;
+      });
     }
     await this.probing;
     return this.reason;
