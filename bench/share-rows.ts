@@ -16,7 +16,7 @@ interface Part {
   note: string;
 }
 
-/** The goal is 1 %. A profile, because equal processes differ by up to 40 % of their processor time. D-162. */
+/** The goal is 1 %. A profile, because equal processes differ by up to 40 % of their processor time. */
 function shareRow({ name, env = {}, shareIn, note }: Part): Row {
   return {
     name: `REST list, hot: share of ${name}`,

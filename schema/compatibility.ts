@@ -6,7 +6,7 @@ import { openApiBreaks } from './openapi-breaks.js';
 /** The text of each file in `schema/`. */
 export type Contract = Readonly<Record<'schema.graphql' | 'openapi.json', string>>;
 
-/** The changes that break clients of the released contract; empty = none. D-253. */
+/** The changes that break clients of the released contract; empty = none. The last release's contract is a file, because a clone may lack tags. */
 export function breakingChanges(released: Contract, current: Contract): string[] {
   const [older, newer] = [released, current].map((contract) => buildSchema(contract['schema.graphql']));
   if (!older || !newer) return [];

@@ -1,6 +1,6 @@
 /**
  * The theme of every page, and the element that chooses it. The head loads this file as a classic script, so that it runs
- * before the first paint: the policies allow no inline script. `data-theme` is `light` or `dark`. D-182.
+ * before the first paint: the policies allow no inline script. `data-theme` is `light` or `dark`.
  */
 (() => {
   const STORED_AS = 'petstore.theme';

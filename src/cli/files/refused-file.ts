@@ -19,7 +19,7 @@ import type { RefusedRow } from '../../tenants/files/row-batch.js';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR, W_OK } = constants;
 
-/** The file with all refused rows, in the format of the imported file. The first refused row creates it. D-94. */
+/** The file with all refused rows, in the format of the imported file. The first refused row creates it: people correct such a file, so another one there is refused. */
 export class RefusedFile {
   private file: number | null = null;
 

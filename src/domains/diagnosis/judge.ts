@@ -14,7 +14,7 @@ export interface Judgement {
   found: string;
 }
 
-/** A provider whose proxy is on by default. D-211. */
+/** The name servers of a provider whose proxy is on by default: foreign addresses of both families in such a zone are its proxy. */
 const PROXYING_PROVIDER = '.ns.cloudflare.com';
 
 /**

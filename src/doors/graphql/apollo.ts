@@ -38,7 +38,7 @@ export async function startApollo(
     plugins: [
       operationPlugin(options),
       ApolloServerPluginLandingPageDisabled(),
-      // It would wrap every resolver of every type; `KnownOperations` decides before execution what may be cached. D-43.
+      // It would wrap every resolver of every type; `KnownOperations` decides before execution what may be cached.
       ApolloServerPluginCacheControlDisabled(),
     ],
     logger: options.log,

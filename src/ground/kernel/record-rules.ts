@@ -19,7 +19,7 @@ interface RulesBeside<New> {
 /**
  * The rules of a noun's values, for both doors and its files, from one schema. Fields beside those of the schema are ignored.
  * The fields that are not required have their default, otherwise null, when they are not stated; 64-bit integers become
- * bigint. D-20.
+ * bigint. A 64-bit integer has no minimum, because SPEC states none for a category, and legacy clients use 0 or -1.
  */
 export class RecordRules<New extends object> {
   private readonly check: NonNullable<RulesBeside<New>['check']> | null;

@@ -54,7 +54,7 @@ interface Simulated {
 
 /**
  * Runs so many domains from 2027 to 2031. Expects that each always has a valid certificate, of 64, 45 or 6 days, and that
- * no limit of the CA is met. D-171.
+ * no limit of the CA is met. Simulated at the methods of the ACME client: Pebble has no simulated clock.
  */
 export async function expectYearsOfCertificates(domainCount: number): Promise<void> {
   const rig = await startSimulatedIssuance(Date.parse('2027-01-01'));

@@ -17,7 +17,7 @@ const GAP = 2;
 
 /**
  * Stacked bars, oldest first. The tooltip follows the pointer; with the keyboard, a range input moves it from bar to bar,
- * and tells screen readers the numbers of each. D-127.
+ * and tells screen readers the numbers of each. No library: the policy forbids inline styles, and a canvas has no keyboard.
  */
 export function StackedPlot({ title, description, layers, points }: Props) {
   const id = useId();
