@@ -58,7 +58,7 @@ export interface RedisTarget {
 export const REDIS_FORMS =
   'redis://user:password@host:6379 (rediss://… for TLS), redis://a:6379,b:6379?cluster=true, or redis+sentinel://a:26379,b:26379/master';
 
-/** Null = none of `REDIS_FORMS`. The one with Sentinel is that of redis-sentinel-url, Harbor and others. */
+/** Null = none of `REDIS_FORMS`. The form with Sentinel is that of redis-sentinel-url and Harbor. */
 export function redisTarget(value: string): RedisTarget | null {
   const [, tls, sentinel] = /^redis(s?)(\+sentinel)?:\/\//i.exec(value) ?? [];
   const parsed = parseServers(value, sentinel ? 26_379 : 6_379);

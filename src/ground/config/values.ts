@@ -161,7 +161,7 @@ export function redisUrl(name: string, value: string): string {
   return redisTarget(value) ? value : refuse(name, REDIS_FORMS);
 }
 
-/** What a read on a node of a cluster shows: all that any node has acknowledged, or what this node has applied. */
+/** A read on a node of a cluster shows all that any node has acknowledged, or what this node has applied. */
 export type Consistency = 'strict' | 'local';
 
 /** Without a consistency it is strict. */

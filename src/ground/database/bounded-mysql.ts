@@ -32,7 +32,7 @@ const FATAL_FOR_CONNECTION: ReadonlySet<unknown> = new Set([
   'ER_TABLEACCESS_DENIED_ERROR',
 ]);
 
-/** A row if the server is in its group. One that leaves it says so before it rolls transactions back. D-281. */
+/** A row if the server is in its group. A leaving member says so before it rolls transactions back. D-281. */
 const IN_GROUP =
   "SELECT 1 FROM performance_schema.replication_group_members WHERE member_id = @@server_uuid AND member_state = 'ONLINE'";
 

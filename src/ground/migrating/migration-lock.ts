@@ -20,7 +20,7 @@ const MOST_WAIT_MS = 3_540_000;
 
 /**
  * The lock of the schema on MySQL and MariaDB: a row, because a cluster replicates no `GET_LOCK`. Of several nodes' writes to
- * the row, only one is committed. Its holder counts `beat` up. Whoever sees it stand still for 20 s, by its own clock, takes
+ * the row, only one is committed. Its holder counts `beat` up. A process that sees no count for 20 s, by its own clock, takes
  * the lock over. D-280.
  */
 export class MigrationLock {
@@ -30,7 +30,7 @@ export class MigrationLock {
 
   constructor(
     private readonly source: DataSource,
-    /** Gets a sentence when this process begins to wait, and when the holder goes on to another migration. */
+    /** Gets a sentence when this process begins to wait, and when the holder begins another migration. */
     private readonly onWait: (sentence: string) => void,
     private readonly deadAfterMs = DEAD_AFTER_MS,
   ) {}

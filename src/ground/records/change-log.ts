@@ -171,7 +171,7 @@ export class ChangeLog implements Capability {
     return rows;
   }
 
-  /** The newest position, once a node of a cluster has got to this one. One of before a restore is not waited for. */
+  /** The newest position, once a node of a cluster has got to this one. A position from before a restore is not waited for. */
   private async newestFrom(projectId: bigint, { number, atMs }: Position): Promise<Position> {
     let newest = await this.newest(projectId);
     if (newest.number >= number) return newest;

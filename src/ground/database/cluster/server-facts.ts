@@ -1,14 +1,14 @@
 import type { Consistency, DatabaseTarget } from '../../config/config.js';
 import { ASK_CLUSTER, softwareOf } from './strict-session.js';
 
-/** What answers at an address. */
+/** The server, or the cluster, at an address. */
 export interface ServerFacts {
   engine: DatabaseTarget['kind'];
   version: string;
   cluster: 'Galera' | 'Group Replication' | null;
   /** Addresses of the nodes of the cluster that are in step; null = no cluster, or its user may not see them. */
   members: readonly string[] | null;
-  /** What reads show on a cluster. */
+  /** Of reads on a cluster. */
   mode: Consistency;
 }
 
