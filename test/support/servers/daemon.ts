@@ -90,13 +90,18 @@ export class Daemon {
   }
 }
 
+/** Ports below those that systems give to connections and to `listen(0)`, of each of four workers. */
+const FIRST_PORT = 20_000;
+const PORTS_OF_WORKER = 3_192;
+
 /**
- * Returns a port that nothing listens on now. It is below those that systems give to connections and to `listen(0)`, or
- * another test would soon have it.
+ * Returns a port that nothing listens on now. Each worker has its own: another one could take the port of a server that starts
+ * again.
  */
 export async function freePort(): Promise<number> {
+  const first = FIRST_PORT + (Number(process.env.JEST_WORKER_ID ?? 1) % 4) * PORTS_OF_WORKER;
   for (;;) {
-    const port = randomInt(20_000, 32_768);
+    const port = randomInt(first, first + PORTS_OF_WORKER);
     if (await isFree(port)) return port;
   }
 }
