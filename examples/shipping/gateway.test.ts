@@ -9,6 +9,7 @@ nounSuites(gateway, {
     warehouseId: 1n,
     weightKg: '12.500',
     dueAt: '2026-12-24T18:00:00.000Z',
+    tags: ['gift'],
   }),
   change: (n) => ({ trackingCode: `Changed ${n}` }),
   actions: { deliver: { refused: { record: { deliveredAt: '2026-01-01T00:00:00.000Z' } } } },

@@ -93,15 +93,17 @@ export class Daemon {
 /** Ports below those that systems give to connections and to `listen(0)`, of each of four workers. */
 const FIRST_PORT = 20_000;
 const PORTS_OF_WORKER = 3_192;
+let handedOut = randomInt(PORTS_OF_WORKER);
 
 /**
- * Returns a port that nothing listens on now. Each worker has its own: another one could take the port of a server that starts
- * again.
+ * Returns a port that nothing listens on now. Each worker has its own, and returns one after the other: a port that is taken
+ * only later, or again after a kill, is given to no other server.
  */
 export async function freePort(): Promise<number> {
   const first = FIRST_PORT + (Number(process.env.JEST_WORKER_ID ?? 1) % 4) * PORTS_OF_WORKER;
   for (;;) {
-    const port = randomInt(first, first + PORTS_OF_WORKER);
+    handedOut += 1;
+    const port = first + (handedOut % PORTS_OF_WORKER);
     if (await isFree(port)) return port;
   }
 }
