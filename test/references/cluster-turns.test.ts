@@ -1,34 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadGateway } from '../../src/app/gateway.js';
 import { ChangeSequence } from '../../src/ground/database/change-sequence.entity.js';
-import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
+import { databaseKinds } from '../support/databases.js';
 import { graphql } from '../support/http/client.js';
-import { type FaultProxy, startFaultProxy } from '../support/http/fault-proxy.js';
 import stores from '../support/nouns/stores.js';
-import { asNode } from '../support/servers/mysql-distortions.js';
+import { createLoneNode } from '../support/servers/clusters/lone-node.js';
 import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
 
 describe.each(databaseKinds().filter((kind) => kind !== 'sqlite'))('a node of a cluster, on %s', (kind) => {
-  let database: TestDatabase;
-  let proxy: FaultProxy;
+  let node: Awaited<ReturnType<typeof createLoneNode>>;
   let app: TestApp;
   let owner: Tenant;
   beforeAll(async () => {
-    database = await createTestDatabase(kind);
-    const url = new URL(database.url);
-    proxy = await startFaultProxy(Number(url.port));
-    await proxy.set(asNode);
-    url.port = String(proxy.port);
-    app = await startApp({
-      gateway: await loadGateway(stores),
-      env: { DATABASE_URL: url.href, DATABASE_CONSISTENCY: 'local' },
-    });
+    node = await createLoneNode(kind);
+    app = await startApp({ gateway: await loadGateway(stores), env: node.env });
     owner = await app.tenant();
   });
   afterAll(async () => {
     await app.stop();
-    await proxy.stop();
-    await database.remove();
+    await node.remove();
   });
 
   /** Sends the mutation. Returns the id of its record, and how many turns of the project it took. */

@@ -21,7 +21,8 @@ const MOST_TOGETHER = 32;
 const MOST_WAITING = 500;
 /** A node of a cluster that is behind gets so much time. */
 const LAG_MS = 2_000;
-const LOOK_AGAIN_MS = 50;
+/** Anybody can invent a cursor: one costs at most eight looks. */
+const LOOK_AGAIN_MS = 250;
 
 const NEXT = `SELECT number, at_ms AS atMs, previous_at_ms AS previousAtMs, noun, kind, record, replaced
   FROM changes WHERE project_id = ? AND number > ? ORDER BY number LIMIT ?`;
