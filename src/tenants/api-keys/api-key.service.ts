@@ -244,12 +244,8 @@ export class ApiKeyService {
     { id, projectId }: Pick<ApiKey, 'id' | 'projectId'>,
     detail?: AuditDetail,
   ): Promise<void> {
-    return this.records.audit.record(manager, actorOf(by), {
-      action,
-      projectId,
-      subject: String(id),
-      detail,
-    });
+    const act = { action, projectId, subject: String(id), detail };
+    return this.records.audit.record(manager, actorOf(by), act);
   }
 
   /**
