@@ -32,7 +32,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     return (await gateway.query(sql, [tenant.projectId, `{"id":"${id}",%`])).map((row) => row.kind);
   };
 
-  /** Each round sends some actions at once. One action meets the fault. Each is sent again until its outcome is known. */
+  /** Each round sends some actions at once. The fault hits an action of each round. Each action is sent again until its outcome is known. */
   async function underFault(fault: Fault, rounds: number, begin: string): Promise<void> {
     let place = 0;
     for (let met = 0, round = 0; met < rounds; round += 1) {

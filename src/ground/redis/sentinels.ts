@@ -15,9 +15,9 @@ interface Wanted {
 }
 
 /**
- * A connection to the master that the Sentinels name. They are asked before each connection, all at once, and then each
- * second: the connection leaves a master that was replaced. ioredis asks one after the other, believes the first answer,
- * and has no guard for what a Sentinel sends. D-290.
+ * A connection to the master that the Sentinels name. All are asked at once: before each connection, and each second.
+ * The connection leaves a master that was replaced. ioredis asks in turn, believes the first answer, and has no guard for
+ * what a Sentinel sends. D-290.
  */
 export function masterBySentinels({ target, options, guarded }: Wanted): Redis {
   const sentinels = target.servers.map((server) => ({

@@ -43,7 +43,7 @@ export function ReferenceInput({ other, text, placeholder, onChange, ...describe
     skip: !isOpen && !isIdentifier,
   });
   const nodes = data?.found.nodes ?? [];
-  // Those of another text cannot be chosen.
+  // Records that were found for another text cannot be chosen.
   const isSettled = asked === text.trim();
   const found = isSettled ? nodes : [];
   const options = isOpen ? found : [];

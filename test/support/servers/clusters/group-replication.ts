@@ -37,7 +37,7 @@ export async function startGroup({ members: size = 3 } = {}): Promise<Group> {
     await Promise.all(members.map((member) => member.stop()));
   };
   try {
-    // One after the other: a group takes in one member at a time.
+    // In turn, because a group takes in a single member at a time.
     for (const member of members) await member.begin(member === members[0]);
   } catch (error) {
     await stop();

@@ -17,7 +17,7 @@ export async function putTransfer(home: string): Promise<string> {
   return folder;
 }
 
-// What `mariadbd` expects of it: the scripts `wsrep_sst_rsync` and `wsrep_sst_common` of MariaDB 10.11. Each side ends with the position
+// `mariadbd` expects of it what these scripts do: `wsrep_sst_rsync` and `wsrep_sst_common` of MariaDB 10.11. Each side ends with the position
 // of the data. `--bypass`: the joiner needs only write sets, which do not come through this program.
 const SCRIPT = `#!/bin/sh
 set -eu
