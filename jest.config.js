@@ -37,7 +37,7 @@ const RETRYING = { ...PROJECT, setupFilesAfterEnv: ['<rootDir>/test/support/jest
 /** Runs after the other files, one file at a time: these measure milliseconds, which another file would use up. */
 const SERIAL = { ...RETRYING, runner: '<rootDir>/test/support/jest/serial-runner.js' };
 
-/** `npm test` runs the first, `npm run test:full` all but the last, and `npm run test:long` the last. D-199. */
+/** `npm test` runs the first, `npm run test:full` all but the last, and `npm run test:long` the last. */
 export default {
   ...RUN,
   // For two cores: tests wait for processes and deadlines.

@@ -46,6 +46,12 @@ export function readingsOf(
       () => db.repeatedWrites,
     ],
     [
+      `${own}lists_read_total`,
+      'Lists by the server that answered them: replica or primary.',
+      () => db.lists.answered,
+      'server',
+    ],
+    [
       `${own}database_members`,
       'Servers of the database: the nodes of its cluster that are in step, or 1. NaN = its user may not see them.',
       members,

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { type Config, type DatabaseTarget, isInMemory } from '../ground/config/config.js';
 import { clockAheadMs } from '../ground/database/clock-difference.js';
+import { POSITION, WAIT } from '../ground/database/cluster/list-reads.js';
 import { askServer, textOf } from '../ground/database/cluster/server-facts.js';
 import { type DatabaseSchema, withDataSource } from '../ground/database/data-source.js';
 import { openProblem } from '../ground/database/database-errors.js';
@@ -56,6 +57,23 @@ export async function checkDatabase({ database }: Config): Promise<CheckResult |
     return ok(`${textOf(facts)} answers`);
   } catch (error) {
     return problem(openProblem(database, error), 'Start it, or correct DATABASE_URL.');
+  }
+}
+
+/** Whether the replica gets, within 2 s, all that the database has committed now. */
+export async function checkReplica({ database, replica }: Config): Promise<CheckResult | null> {
+  if (replica === null) return null;
+  try {
+    const [asked] = await ask(database, (source) => source.query(POSITION));
+    if (!asked.position) {
+      const remedy = 'MySQL needs gtid_mode=ON, MariaDB log_bin. Until then no list is read at the replica.';
+      return problem('the database does not number its transactions', remedy);
+    }
+    const [row] = await ask(replica, (source) => source.query(WAIT, [asked.position, 2]));
+    if (String(row.waited) === '0') return ok('it has all that the database has committed');
+    return problem('it has not got all writes of the database after 2 s', 'Repair its replication.');
+  } catch (error) {
+    return problem(openProblem(replica, error), 'Start it, or correct DATABASE_READ_URL.');
   }
 }
 

@@ -55,6 +55,7 @@ async function check(gateway: Gateway | ConfigError, config: Config): Promise<Ch
     ports: network.checkPorts,
     disk: checks.checkDisk,
     database: checks.checkDatabase,
+    replica: checks.checkReplica,
     gateway: async () =>
       schema instanceof Error
         ? checks.problem(schema.message, 'Correct the file.')

@@ -17,7 +17,7 @@ const USAGE = 2;
 const DATABASE_GOODBYE_MS = 200;
 /** Part of `SHUTDOWN_SECONDS` reserved for the last wait of `Drain`, closing the database, and the reader of the log. */
 const END_MS = 1_200;
-/** With bash as its shell npm repeats a Ctrl-C that the terminal has already sent: two signals, 20 ms apart. D-259. */
+/** With bash as its shell npm repeats a Ctrl-C that the terminal has already sent: two signals, 20 ms apart. */
 const ONE_PRESS_MS = 200;
 
 /**

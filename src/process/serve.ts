@@ -4,6 +4,7 @@ import { databaseSchema } from '../app/database-schema.js';
 import type { LoadedGateway } from '../app/gateway.js';
 import type { AppOptions } from '../app/parts.js';
 import type { Config } from '../ground/config/config.js';
+import { replicaPool } from '../ground/database/data-source.js';
 import { Database } from '../ground/database/database.js';
 import { openProblem } from '../ground/database/database-errors.js';
 import { AppError } from '../ground/kernel/errors.js';
@@ -45,6 +46,7 @@ async function openDatabase(
   try {
     await migrate(config.database, schema, { onWait: (sentence) => logger.info(sentence) });
     const db = await Database.open(config.database, schema, { poolSize: config.databasePoolSize });
+    if (config.replica) db.lists.readAt(await replicaPool(config.replica, config.databasePoolSize));
     db.markInUse();
     return db;
   } catch (error) {

@@ -4,6 +4,7 @@ import { type App, createApp } from '../app/app.js';
 import { databaseSchema } from '../app/database-schema.js';
 import type { LoadedGateway } from '../app/gateway.js';
 import { type Config, loadConfig } from '../ground/config/config.js';
+import { replicaPool } from '../ground/database/data-source.js';
 import { Database } from '../ground/database/database.js';
 import type { Scope } from '../ground/kernel/caller.js';
 import { createLogger } from '../ground/log/logger.js';
@@ -73,6 +74,7 @@ export async function startTestedApp({
   await requireMigrations(schema);
   await migrate(config.database, schema);
   const db = await Database.open(config.database, schema);
+  if (config.replica) db.lists.readAt(await replicaPool(config.replica, config.databasePoolSize));
   if (onQuery) recordQueries(db, onQuery);
   const clock = { now: now ?? Date.now() };
   const format = config.logFormat ?? 'json';

@@ -28,6 +28,15 @@ describe('settings', () => {
     });
   });
 
+  test('Config-14: a replica needs a server in DATABASE_URL', () => {
+    const DATABASE_READ_URL = 'mysql://u:p@replica/petstore';
+    expect(() => loadConfig({ DATABASE_READ_URL })).toThrow(
+      'DATABASE_READ_URL needs MySQL or MariaDB in DATABASE_URL.',
+    );
+    const { replica } = loadConfig({ DATABASE_URL: 'mariadb://u:p@db/petstore', DATABASE_READ_URL });
+    expect(replica?.url).toBe(DATABASE_READ_URL);
+  });
+
   test.each([
     ['PORT', 'abc'],
     ['PORT', '-1'],
@@ -47,6 +56,8 @@ describe('settings', () => {
     ['DATABASE_URL', 'mysql://u:secret@db'],
     ['DATABASE_URL', 'mysql://'],
     ['DATABASE_URL', 'sqlite:'],
+    ['DATABASE_READ_URL', 'sqlite:replica.sqlite'],
+    ['DATABASE_READ_URL', 'mysql://u:secret@db'],
     ['DATABASE_POOL_SIZE', '0'],
     ['PETSTORE_ENV', 'test'],
     ['PUBLIC_BASE_URL', 'api.example.com'],

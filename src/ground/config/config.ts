@@ -1,7 +1,7 @@
 import { tracingSettings } from './tracing-settings.js';
 import * as form from './values.js';
 
-export type { Consistency, DatabaseTarget, DnsServer } from './values.js';
+export type { Consistency, DatabaseTarget, DnsServer, MysqlTarget } from './values.js';
 export { ConfigError, databaseTarget, isInMemory } from './values.js';
 
 const LOOPBACK = '127.0.0.1';
@@ -18,6 +18,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, slug = 'petstore') {
   const ofCertificates = ['ACME_DIRECTORY_URL', 'SECRET_KEY', 'SECRET_KEY_PREVIOUS'];
   const needsSecretKey = httpsPort !== 0 || ofCertificates.some((name) => text(name) !== null);
 
+  const database = read('DATABASE_URL', form.databaseTarget, 'sqlite:./var/petstore.sqlite');
   const config = {
     host: read('HOST', form.listenHost, LOOPBACK),
     port: read('PORT', PORT, '4000'),
@@ -26,9 +27,11 @@ export function loadConfig(env: NodeJS.ProcessEnv, slug = 'petstore') {
     /** The port in redirects to HTTPS; null = `httpsPort`. */
     publicHttpsPort: optional('PUBLIC_HTTPS_PORT', PORT_IN_USE),
     database: {
-      ...read('DATABASE_URL', form.databaseTarget, 'sqlite:./var/petstore.sqlite'),
+      ...database,
       consistency: read('DATABASE_CONSISTENCY', form.oneOf(['strict', 'local']), 'strict'),
     },
+    /** A replica that answers lists; null = none. */
+    replica: optional('DATABASE_READ_URL', form.replicaTarget(database)),
     databasePoolSize: read('DATABASE_POOL_SIZE', form.wholeNumber(1, 1_000), '10'),
     /** Redis for shared counters and bans; null = this process counts alone. */
     redisUrl: optional('REDIS_URL', form.redisUrl),

@@ -165,10 +165,13 @@ export function redisUrl(name: string, value: string): string {
 export type Consistency = 'strict' | 'local';
 
 /** Without a consistency it is strict. */
-export type DatabaseTarget = { consistency?: Consistency } & (
-  | { kind: 'sqlite'; path: string }
-  | { kind: 'mysql' | 'mariadb'; url: string; tls: boolean }
-);
+export type DatabaseTarget = { consistency?: Consistency } & ({ kind: 'sqlite'; path: string } | MysqlTarget);
+
+export interface MysqlTarget {
+  kind: 'mysql' | 'mariadb';
+  url: string;
+  tls: boolean;
+}
 
 /** Whether the database is in memory: it ends with its connection, and no other process can reach it. */
 export function isInMemory(target: DatabaseTarget): boolean {
@@ -187,6 +190,16 @@ export function databaseTarget(name: string, value: string): DatabaseTarget {
   const tls = ['1', 'true'].includes(url.searchParams.get('ssl') ?? '');
   url.search = '';
   return { kind, url: url.href, tls };
+}
+
+/** A replica of the database, which is at `of`. */
+export function replicaTarget(of: DatabaseTarget | undefined): Parser<MysqlTarget> {
+  return (name, value) => {
+    const target = databaseTarget(name, value);
+    if (target.kind === 'sqlite') refuse(name, 'an address of MySQL or MariaDB');
+    if (of?.kind === 'sqlite') throw new ConfigError(`${name} needs MySQL or MariaDB in DATABASE_URL.`);
+    return target;
+  };
 }
 
 /** The value is empty when a key is needed and not set. */

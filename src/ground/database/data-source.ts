@@ -1,4 +1,5 @@
 import type libsql from 'libsql';
+import type { Pool } from 'mysql2';
 import {
   DataSource,
   type DataSourceOptions,
@@ -8,7 +9,7 @@ import {
   type QueryRunner,
   type TableOptions,
 } from 'typeorm';
-import type { DatabaseTarget } from '../config/config.js';
+import type { DatabaseTarget, MysqlTarget } from '../config/config.js';
 import { onSqlite } from './columns.js';
 
 export interface DataSourceSettings {
@@ -20,7 +21,7 @@ export interface DataSourceSettings {
 interface Migration extends MigrationInterface {
   /**
    * The waits of other statements while it runs on a large table; null = none that people notice. On SQLite every migration
-   * is a write transaction, so other writes wait for it. D-133.
+   * is a write transaction, so other writes wait for it.
    */
   readonly locks: { readonly mysql: string | null; readonly sqlite: string | null };
 }
@@ -40,6 +41,12 @@ const CONNECT_TIMEOUT_MS = 8_000;
 
 /** SQLite: another process can hold the lock of the file while it creates it or closes it as the last one. */
 const OPEN_WAIT_MS = 2_000;
+
+/** Of each wait. The list must still get its answer from the primary within its 5 s. */
+const REPLICA_TIMEOUT_MS = 500;
+
+/** Requests for a connection, for each connection of the pool. */
+const MOST_WAITING = 50;
 
 const WAL_KEPT_BYTES = 64 * 1024 * 1024;
 
@@ -83,15 +90,34 @@ export async function createDataSource(
     type: target.kind,
     driver: boundedMysql({ ...settings, isStrict: target.consistency !== 'local' }),
     url: target.url,
+    ...connectionOptions(target, settings),
+    poolSize: settings.poolSize,
+    extra: { queueLimit: settings.poolSize * MOST_WAITING, enableKeepAlive: true },
+  });
+}
+
+/** Connections to a replica of the database; none is opened yet. */
+export async function replicaPool(target: MysqlTarget, poolSize: number): Promise<Pool> {
+  const settings = { poolSize, queryTimeoutMs: REPLICA_TIMEOUT_MS };
+  const { boundedMysql } = await import('./bounded-mysql.js');
+  return boundedMysql({ ...settings, isStrict: true }).createPool({
+    uri: target.url,
+    ...connectionOptions(target, settings),
+    connectionLimit: settings.poolSize,
+    queueLimit: settings.poolSize * MOST_WAITING,
+    enableKeepAlive: true,
+  });
+}
+
+function connectionOptions({ tls }: { tls: boolean }, { queryTimeoutMs }: DataSourceSettings) {
+  return {
     charset: 'utf8mb4',
     timezone: 'Z',
     supportBigNumbers: true,
     bigNumberStrings: true,
-    connectTimeout: Math.min(settings.queryTimeoutMs, CONNECT_TIMEOUT_MS),
-    poolSize: settings.poolSize,
-    ...(target.tls ? { ssl: {} } : {}),
-    extra: { queueLimit: settings.poolSize * 50, enableKeepAlive: true },
-  });
+    connectTimeout: Math.min(queryTimeoutMs, CONNECT_TIMEOUT_MS),
+    ...(tls ? { ssl: {} } : {}),
+  };
 }
 
 function ofEngine<Entity extends EntitySchemaOptions<{ projectId: bigint }>>(

@@ -13,6 +13,7 @@ import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSq
 import { type DatabaseTarget, isInMemory } from '../config/config.js';
 import { ALWAYS, type MayWrite, requireWaiting } from '../kernel/caller.js';
 import { FairSemaphore } from '../scheduling/fair-semaphore.js';
+import { ListReads } from './cluster/list-reads.js';
 import {
   createDataSource,
   type DatabaseSchema,
@@ -44,9 +45,9 @@ export class Database {
    * loop. All other writes wait for it.
    */
   private readonly lockedWrites = new FairSemaphore({ most: 1 });
-  /** The answer of `isReady`, for as long as it is fresh. */
   private readiness: Promise<boolean> | null = null;
   private wasReady = false;
+  readonly lists = new ListReads(this);
   /** How often a write ran again, because another writer had the lock or had committed first. */
   repeatedWrites = 0;
   private readonly durability = new Durability(() => this.probe(), this.isSqlite);
@@ -129,14 +130,13 @@ export class Database {
 
   /**
    * Runs selects of the same columns as one statement; each may have an ORDER BY and a LIMIT. The rows come in any order;
-   * 64-bit integers arrive exact, as text or as bigint.
+   * 64-bit integers arrive exact, as text or as bigint. A replica may answer those of a list.
    */
-  union<Row>(selects: readonly SqlPart[]): Promise<Row[]> {
+  union<Row>(selects: readonly SqlPart[], { isList = false } = {}): Promise<Row[]> {
     const parts = selects.map(({ sql }) => (this.isSqlite ? `SELECT * FROM (${sql})` : `(${sql})`));
-    return this.source.query(
-      parts.join(' UNION ALL '),
-      selects.flatMap(({ values }) => values),
-    );
+    const all = [parts.join(' UNION ALL '), selects.flatMap(({ values }) => values)] as const;
+    const atPrimary = () => this.source.query(all[0], all[1]);
+    return isList ? this.lists.atReplica(...all, atPrimary) : atPrimary();
   }
 
   /**
@@ -293,6 +293,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
+    await this.lists.close();
     if (this.source.isInitialized) await this.source.destroy();
   }
 }

@@ -64,7 +64,7 @@ export class NounStore extends RecordTable<NounRow> {
       : this.selectRange(projectId, list);
     const { rows, changesCursor } = list.isFollowed
       ? await this.readWithCursor<ListedRow>(projectId, sql, values)
-      : { rows: await this.db.read<ListedRow>(String(projectId), sql, values), changesCursor: null };
+      : { rows: await this.db.lists.read<ListedRow>(String(projectId), sql, values), changesCursor: null };
     return { ...pageOf(list.ids ? matching(this.model, rows, list) : rows, list), changesCursor };
   }
 
@@ -84,7 +84,7 @@ export class NounStore extends RecordTable<NounRow> {
       const { sql, values } = this.selectRange(projectId, list);
       return { sql: sql.replace('SELECT ', `SELECT '${at}' AS list_number, `), values };
     });
-    const rows = await this.db.union<ListedRow & { list_number: string }>(selects);
+    const rows = await this.db.union<ListedRow & { list_number: string }>(selects, { isList: true });
     const found = lists.map((): ListedRow[] => []);
     for (const row of rows) found[Number(row.list_number)]?.push(row);
     return lists.map((list, at) => ({ ...pageOf(found[at] ?? [], list), changesCursor: null }));
@@ -96,7 +96,10 @@ export class NounStore extends RecordTable<NounRow> {
     const { sql, values } = this.rangeOf(projectId, list, range);
     const table = this.entriesOf(list) ?? this.model.table;
     const count = `SELECT COUNT(*) AS total FROM (SELECT ${table}.id ${sql}LIMIT ?) AS counted`;
-    const [row] = await this.db.execute<{ total: unknown }>(count, [...values, list.pageSize]);
+    const [row] = await this.db.lists.read<{ total: unknown }>(String(projectId), count, [
+      ...values,
+      list.pageSize,
+    ]);
     return Number(row?.total);
   }
 
@@ -118,7 +121,7 @@ export class NounStore extends RecordTable<NounRow> {
     return this.references.lostBy(manager, inserted.projectId, inserted);
   }
 
-  /** One row more than the page has. D-51. Two ranges are read one after the other: the second for what the first lacks. */
+  /** One row more than the page has. Two ranges are read one after the other: the second for what the first lacks. */
   private selectRange(projectId: bigint, list: NounListRequest): SqlPart {
     const [near, far] = this.rangesOf(list);
     const first = this.selectOne(projectId, list, near);

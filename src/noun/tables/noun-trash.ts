@@ -90,7 +90,7 @@ export class NounTrash implements Capability, Beside<NounRow> {
       WHERE project_id = ? AND deleted_at_ms > ? ${behind ? `AND ${behind.sql}` : ''}
       ORDER BY ${table}.deleted_at_ms DESC, ${table}.id DESC LIMIT ?`;
     const values = [projectId, this.endedAtMs, ...(behind?.values ?? []), pageSize + 1];
-    const rows = await db.read<DeletedRow>(String(projectId), sql, values);
+    const rows = await db.lists.read<DeletedRow>(String(projectId), sql, values);
     return { rows: rows.slice(0, pageSize), hasNextPage: rows.length > pageSize };
   }
 

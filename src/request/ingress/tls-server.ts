@@ -27,7 +27,7 @@ const PATIENCE_MS = 2_000;
 /**
  * TLS for attached hosts, each with its own certificate. There is no default certificate: a handshake for another name, or
  * without a name, is refused. `Ingress` decides at every request whether a host is served; closing connections here only
- * tells clients sooner. D-68, D-72.
+ * tells clients sooner. D-68.
  */
 export class TlsServer {
   readonly server;
