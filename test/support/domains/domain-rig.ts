@@ -100,6 +100,9 @@ export async function publishedTenant(
 // biome-ignore lint/suspicious/noExplicitAny: answers have many shapes; a wrong access fails the test.
 type AnyDomain = any;
 
+const isCutShort = ({ diagnoses }: AnyDomain): boolean =>
+  diagnoses.some(({ code }: AnyDomain) => code === 'DNS_UNREACHABLE' || code === 'CAA_LOOKUP_FAILED');
+
 /** The domain mutations of an owner's client; each returns the answer's data, and throws the first error. */
 export function ownerOf({ url }: { url: string }, { token }: Pick<Tenant, 'token'>) {
   const ask = async (query: string, variables: Record<string, unknown> = {}): Promise<AnyDomain> => {
@@ -110,11 +113,11 @@ export function ownerOf({ url }: { url: string }, { token }: Pick<Tenant, 'token
   const onOne = (field: string) => async (id: string) =>
     (await ask(`mutation($id: ID!) { it: ${field}(id: $id) { ${DOMAIN_FIELDS} } }`, { id })).it;
   const verifyOnce = onOne('verifyDomain');
-  /** A stall of this process ends a check after 1.3 s without any answer. Such a check is repeated once, as its owner would. */
+  const reverify = onOne('reverifyDomain');
+  /** As its owner would do, it asks once more when there was no answer: a stall of this process ends a check after 1.3 s. */
   const verify = async (id: string) => {
     const checked = await verifyOnce(id);
-    const isCutShort = checked.diagnoses.some(({ code }: AnyDomain) => code === 'DNS_UNREACHABLE');
-    return isCutShort ? verifyOnce(id) : checked;
+    return isCutShort(checked) ? verifyOnce(id) : checked;
   };
   const read = async (id: string) =>
     (await ask(`query($id: ID!) { it: domain(id: $id) { ${DOMAIN_FIELDS} } }`, { id })).it;
@@ -128,7 +131,7 @@ export function ownerOf({ url }: { url: string }, { token }: Pick<Tenant, 'token
         )
       ).it,
     verify,
-    reverify: onOne('reverifyDomain'),
+    reverify,
     read,
     remove: async (id: string) =>
       (await ask('mutation($id: ID!) { it: removeDomain(id: $id) { id hostname stoppedAt } }', { id })).it,
@@ -145,6 +148,7 @@ export function ownerOf({ url }: { url: string }, { token }: Pick<Tenant, 'token
         `domain ${id} is ${status}`,
         async () => {
           const domain = await read(id);
+          if (status === 'ACTIVE' && isCutShort(domain)) await reverify(id);
           if (domain.status !== status) throw new Error(JSON.stringify(domain));
           return domain;
         },
