@@ -27,7 +27,8 @@ const NOT_CLOSED = 'has an unclosed quote, or a quote in a wrong place';
 /**
  * Joins lines to the rows of a CSV file (RFC 4180), because a quoted field can span lines; blank rows are skipped. An
  * unreadable row costs only its first line: a stray quote seems to join several rows, so the lines after it are read again.
- * A row ends where the number of quotes is even, as quotes in a field come in pairs. D-226.
+ * A row ends where the number of quotes is even, as quotes in a field come in pairs. With `csv-parse` 7 an
+ * unclosed quote costs all later rows, and invalid UTF-8 is imported.
  */
 export class CsvRows<Line extends CsvLine> {
   /** The lines of a row that has not ended. */

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
-import { type Config, type DatabaseTarget, isInMemory } from '../ground/config/config.js';
+import { type Config, type DatabaseTarget, eachServer, isInMemory } from '../ground/config/config.js';
 import { clockAheadMs } from '../ground/database/clock-difference.js';
 import { POSITION, WAIT } from '../ground/database/cluster/list-reads.js';
 import { askServer, textOf } from '../ground/database/cluster/server-facts.js';
@@ -52,12 +52,20 @@ export async function checkDatabase({ database }: Config): Promise<CheckResult |
   if (isInMemory(database))
     return ok('in memory: the data is lost when the process ends, and no other process can use it');
   if (isNew(database)) return ok('a new file; the first command or start creates it');
-  try {
-    const facts = await ask(database, (source) => askServer(database, (sql) => source.query(sql)));
-    return ok(`${textOf(facts)} answers`);
-  } catch (error) {
-    return problem(openProblem(database, error), 'Start it, or correct DATABASE_URL.');
-  }
+  const servers = eachServer(database);
+  const found = await Promise.all(
+    servers.map(async (server) => {
+      try {
+        const facts = await ask(server, (source) => askServer(server, (sql) => source.query(sql)));
+        const place = servers.length > 1 && 'url' in server ? `${new URL(server.url).host}: ` : '';
+        return ok(`${place}${textOf(facts)} answers`);
+      } catch (error) {
+        return problem(openProblem(server, error), 'Start it, or correct DATABASE_URL.');
+      }
+    }),
+  );
+  const { remedy = null } = found.find((each) => !each.ok) ?? {};
+  return { ok: remedy === null, found: found.map((each) => each.found).join('; '), remedy };
 }
 
 /** Whether the replica gets, within 2 s, all that the database has committed now. */

@@ -45,7 +45,10 @@ async function openDatabase(
   await requireMigrations(schema);
   try {
     await migrate(config.database, schema, { onWait: (sentence) => logger.info(sentence) });
-    const db = await Database.open(config.database, schema, { poolSize: config.databasePoolSize });
+    const db = await Database.open(config.database, schema, {
+      poolSize: config.databasePoolSize,
+      onMove: (sentence) => logger.warn(sentence),
+    });
     if (config.replica) db.lists.readAt(await replicaPool(config.replica, config.databasePoolSize));
     db.markInUse();
     return db;

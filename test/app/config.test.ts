@@ -34,7 +34,9 @@ describe('settings', () => {
       'DATABASE_READ_URL needs MySQL or MariaDB in DATABASE_URL.',
     );
     const { replica } = loadConfig({ DATABASE_URL: 'mariadb://u:p@db/petstore', DATABASE_READ_URL });
-    expect(replica?.url).toBe(DATABASE_READ_URL);
+    expect(replica?.url).toBe('mysql://u:p@replica:3306/petstore');
+    const two = 'mysql://u:p@a,b/petstore';
+    expect(() => loadConfig({ DATABASE_URL: two, DATABASE_READ_URL: two })).toThrow('one address of MySQL');
   });
 
   test.each([

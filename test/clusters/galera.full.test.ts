@@ -14,6 +14,8 @@ import { freePort } from '../support/servers/daemon.js';
 import { type RedisServer, startRedis } from '../support/servers/redis.js';
 
 const ROUNDS = 64;
+/** The others need 6 s to agree that a node is away. */
+const MOVED_WITHIN_MS = 12_000;
 const LIST = '{ toys(first: 100, orderBy: NEWEST) { nodes { id } } }';
 
 let galera: Galera;
@@ -176,6 +178,52 @@ test('Cluster-5: doctor, the start and the metric name the engine, the nodes of 
     await gateway.kill('SIGKILL');
   }
 });
+
+test('Cluster-8: a gateway with three addresses goes on at another node within 12 s after its node is cut or killed, and says so', async () => {
+  const url = `mysql://root@${galera.nodes.map((each) => new URL(each.url).host).join()}/petstore`;
+  const gateway: GatewayProcess = await startGateway({ env: { DATABASE_URL: url } });
+  const { token } = tenant;
+  const create = (name: string) =>
+    rest(gateway.url, '/v1/toys', { method: 'POST', token, body: { name, categoryId: 1 } });
+  const used = () => {
+    const [, port] = /.*the database is used at 127\.0\.0\.1:(\d+) now/s.exec(gateway.output()) ?? [];
+    return port === undefined ? 0 : galera.nodes.findIndex((each) => new URL(each.url).port === port);
+  };
+  const faults: [
+    name: string,
+    begin: (at: GaleraNode) => Promise<void>,
+    end: (at: GaleraNode) => Promise<void>,
+  ][] = [
+    ['cut', (at) => at.cut(), (at) => at.join()],
+    ['killed', (at) => at.kill('SIGKILL'), (at) => at.start()],
+  ];
+  try {
+    for (const [name, begin, end] of faults) {
+      expect((await create(`before: ${name}`)).status).toBe(201);
+      const left = used();
+      await begin(node(left));
+      const made = await eventually(
+        `writes go on: ${name}`,
+        async () => {
+          const { status, body } = await create(name);
+          expect([201, 503]).toContain(status);
+          return status === 201 && String(body.id);
+        },
+        MOVED_WITHIN_MS,
+      );
+      for (let round = 0; round < 20; round += 1) {
+        expect((await create(`${name} ${round}`)).status).toBe(201);
+        expect((await rest(gateway.url, `/v1/toys/${made}`, { token })).status).toBe(200);
+      }
+      expect((await rest(gateway.url, '/readyz')).status).toBe(200);
+      await eventually('the line', () => used() !== left);
+      await end(node(left));
+    }
+    expect(gateway.faults()).toEqual([]);
+  } finally {
+    await gateway.kill('SIGKILL');
+  }
+}, 120_000);
 
 /** The node applies nothing meanwhile. */
 async function behind<T>({ url }: GaleraNode, work: () => Promise<T>): Promise<T> {

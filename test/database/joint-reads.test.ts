@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
 import { callAs } from '../support/call-as.js';
 import { createTestDatabase, databaseKinds } from '../support/databases.js';
@@ -123,7 +124,7 @@ for (const kind of databaseKinds().filter((kind) => kind !== 'sqlite')) {
       const url = new URL(database.url);
       const proxy = await startFaultProxy(Number(url.port));
       url.port = String(proxy.port);
-      const target = { kind, url: url.href, tls: false } as const;
+      const target = loadConfig({ DATABASE_URL: url.href }).database;
       const db = await Database.open(target, DATABASE_SCHEMA, { poolSize: 4, queryTimeoutMs: DEADLINE_MS });
       const read = (value: number) => db.read<{ value: string }>('test', READ, [value]);
       const all = () => Promise.allSettled(Array.from({ length: AT_ONCE }, (_, value) => read(value)));

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from '@jest/globals';
+import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
 import { createTestDatabase } from '../support/databases.js';
 import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
@@ -18,7 +19,7 @@ async function behindProxy(
   const url = new URL(database.url);
   const proxy = await startFaultProxy(Number(url.port));
   url.port = String(proxy.port);
-  const target = { kind: 'mysql', url: url.href, tls: false } as const;
+  const target = loadConfig({ DATABASE_URL: url.href }).database;
   const db = await Database.open(target, DATABASE_SCHEMA, { poolSize: 1, queryTimeoutMs: DEADLINE_MS });
   try {
     await work(db, (fault) => proxy.set(fault), proxy.port);

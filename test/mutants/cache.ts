@@ -172,8 +172,8 @@ export const CACHE: readonly Mutant[] = [
   {
     id: 'session-serves-before-it-waits',
     file: 'ground/database/bounded-mysql.ts',
-    find: 'if (!strict) return settle(error, connection);',
-    replace: 'settle(error, connection);\n      if (!strict) return;',
+    find: 'if (!preparation) return serve();',
+    replace: 'serve();\n        if (!preparation) return;',
     breaks: 'No statement runs on a session before it waits for the other nodes of a cluster.',
     tests: ['Cluster-4'],
   },

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import Libsql from 'libsql/promise';
-import type { DatabaseTarget } from '../config/config.js';
+import { type DatabaseTarget, eachServer } from '../config/config.js';
 import { askEngine } from '../database/cluster/server-facts.js';
 import { type DatabaseSchema, withDataSource } from '../database/data-source.js';
 import { examineSqliteFile } from '../database/sqlite/sqlite-file.js';
@@ -58,13 +58,18 @@ function damaged(path: string, how: string): AppError {
   return new AppError('invalid_request', `${path} is damaged: ${how}. Use another backup.`);
 }
 
-/** Asks the server which program dumps it. Throws the driver's error when it does not answer. */
+/** Asks the servers which program dumps them. The first answer counts. Throws the driver's error when none answers. */
 export async function askDumpLine(database: ServerDatabase, file: string): Promise<string> {
   const settings = { poolSize: 1, queryTimeoutMs: OPEN_WAIT_MS };
-  const { engine } = await withDataSource(database, { entities: [], migrations: [] }, settings, (source) =>
-    askEngine(database, (sql) => source.query(sql)),
-  );
-  return dumpLine(database, engine === 'mariadb' ? 'mariadb' : 'mysql', file);
+  const lines = eachServer(database).map(async (server) => {
+    const { engine } = await withDataSource(server, { entities: [], migrations: [] }, settings, (source) =>
+      askEngine(server, (sql) => source.query(sql)),
+    );
+    return dumpLine(server, engine === 'mariadb' ? 'mariadb' : 'mysql', file);
+  });
+  return Promise.any(lines).catch(({ errors: [first] }: AggregateError) => {
+    throw first;
+  });
 }
 
 type ServerDatabase = Exclude<DatabaseTarget, { kind: 'sqlite' }>;

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DataSource, ObjectLiteral, ValueTransformer } from 'typeorm';
 import type { DatabaseTarget } from '../config/config.js';
+import { named } from '../config/servers.js';
 import { ChangeSequence, RESTORED } from '../database/change-sequence.entity.js';
 import { type DatabaseSchema, withDataSource } from '../database/data-source.js';
 import { type Column, insertRows } from '../database/insert-rows.js';
@@ -82,8 +83,7 @@ export function sumOf(counts: Readonly<Record<string, number>>): number {
 /** In the form of `DATABASE_URL`, without user and password. */
 export function shownUrl(target: DatabaseTarget): string {
   if (target.kind === 'sqlite') return `sqlite:${target.path}`;
-  const { host, pathname } = new URL(target.url);
-  return `${target.kind}://${host}${pathname}`;
+  return `${target.kind}://${target.servers.map(named).join()}${new URL(target.url).pathname}`;
 }
 
 /** The database that a copy fills. From `begin` to `end` it has a mark, with which nothing else uses it (D-202). */

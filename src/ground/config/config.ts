@@ -2,7 +2,7 @@ import { tracingSettings } from './tracing-settings.js';
 import * as form from './values.js';
 
 export type { Consistency, DatabaseTarget, DnsServer, MysqlTarget } from './values.js';
-export { ConfigError, databaseTarget, isInMemory } from './values.js';
+export { ConfigError, databaseTarget, eachServer, isInMemory } from './values.js';
 
 const LOOPBACK = '127.0.0.1';
 const PORT = form.wholeNumber(0, 65_535);

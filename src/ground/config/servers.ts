@@ -15,7 +15,7 @@ interface ServersUrl {
 }
 
 /** A URL whose host may be a list: `scheme://user:password@a:1,b,[::1]:3/path?query`. Null = not such a URL. */
-function parseServers(value: string, defaultPort: number): ServersUrl | null {
+export function parseServers(value: string, defaultPort: number): ServersUrl | null {
   const [, before, list = '', after] = /^([a-z+]+:\/\/(?:[^/?#]*@)?)([^@/?#]+)(.*)$/i.exec(value) ?? [];
   const servers = list.split(',').map((entry) => serverAddress(entry.trim(), defaultPort));
   const [first] = servers;
@@ -26,8 +26,12 @@ function parseServers(value: string, defaultPort: number): ServersUrl | null {
 function serverAddress(entry: string, defaultPort: number): ServerAddress | null {
   const url = parseUrl(`any://${entry}`);
   if (!url?.hostname || url.username || url.password || url.port === '0') return null;
-  const host = decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1');
-  return { host, port: Number(url.port || defaultPort) };
+  try {
+    const host = decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1');
+    return { host, port: Number(url.port || defaultPort) };
+  } catch {
+    return null;
+  }
 }
 
 interface Login {

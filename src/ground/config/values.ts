@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
 import { parseUrl } from '../kernel/networks.js';
-import { REDIS_FORMS, redisTarget } from './servers.js';
+import { named, parseServers, REDIS_FORMS, redisTarget, type ServerAddress } from './servers.js';
 
 /** Invalid settings. Each problem is one line that names the variable and the expected value. */
 export class ConfigError extends Error {
@@ -169,7 +169,9 @@ export type DatabaseTarget = { consistency?: Consistency } & ({ kind: 'sqlite'; 
 
 export interface MysqlTarget {
   kind: 'mysql' | 'mariadb';
+  /** Of the first server. */
   url: string;
+  servers: readonly ServerAddress[];
   tls: boolean;
 }
 
@@ -182,21 +184,32 @@ export function databaseTarget(name: string, value: string): DatabaseTarget {
   const sqlite = /^sqlite:(?!\/\/)(.+)$/.exec(value);
   if (sqlite?.[1]) return { kind: 'sqlite', path: sqlite[1] };
 
-  const url = parseUrl(value);
+  const { url, servers = [] } = parseServers(value, 3_306) ?? {};
   const kind = url?.protocol === 'mysql:' ? 'mysql' : url?.protocol === 'mariadb:' ? 'mariadb' : null;
-  if (!url?.hostname || !kind || !/^\/[^/]+$/.test(url.pathname)) {
+  if (!url || !kind || !/^\/[^/]+$/.test(url.pathname)) {
     refuse(name, 'mysql://user:password@host:3306/database, mariadb://…, sqlite:path or sqlite::memory:');
   }
   const tls = ['1', 'true'].includes(url.searchParams.get('ssl') ?? '');
   url.search = '';
-  return { kind, url: url.href, tls };
+  return { kind, url: url.href, servers, tls };
+}
+
+/** A target for each server of the database. */
+export function eachServer<T extends DatabaseTarget>(target: T): T[] {
+  if (target.kind === 'sqlite') return [target];
+  return target.servers.map((server) => {
+    const url = new URL(target.url);
+    url.host = named(server);
+    return { ...target, url: url.href, servers: [server] };
+  });
 }
 
 /** A replica of the database, which is at `of`. */
 export function replicaTarget(of: DatabaseTarget | undefined): Parser<MysqlTarget> {
   return (name, value) => {
     const target = databaseTarget(name, value);
-    if (target.kind === 'sqlite') refuse(name, 'an address of MySQL or MariaDB');
+    if (target.kind === 'sqlite' || target.servers.length > 1)
+      refuse(name, 'one address of MySQL or MariaDB');
     if (of?.kind === 'sqlite') throw new ConfigError(`${name} needs MySQL or MariaDB in DATABASE_URL.`);
     return target;
   };

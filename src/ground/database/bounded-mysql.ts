@@ -1,7 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import mysql, { type Pool, type PoolConnection, type PoolOptions } from 'mysql2';
+import type { ServerAddress } from '../config/servers.js';
 import { makeStrict } from './cluster/strict-session.js';
 import { noConnection, ROLLED_BACK_BY_GROUP } from './database-errors.js';
+import { requireStoring, ServerAddresses } from './server-addresses.js';
 
 type GetConnection = (
   callback: (error: NodeJS.ErrnoException | null, connection?: PoolConnection) => void,
@@ -46,6 +48,8 @@ const MOST_PACKETS = 20_000;
 
 interface Settings {
   queryTimeoutMs: number;
+  servers: readonly ServerAddress[];
+  onMove?: ((sentence: string) => void) | undefined;
   /** On a node of a cluster no statement runs before its session waits for the other nodes. D-288. */
   isStrict: boolean;
 }
@@ -58,13 +62,21 @@ interface Settings {
  * A firewall or a failover can silently drop all connections of a pool at once. So a timeout on one connection discards
  * all that are idle. Otherwise each of them would cost a client a whole deadline.
  */
-export function boundedMysql({ queryTimeoutMs, isStrict }: Settings): typeof mysql {
+export function boundedMysql({
+  queryTimeoutMs,
+  servers,
+  onMove = () => {},
+  isStrict,
+}: Settings): typeof mysql {
   const lockSeconds = Math.max(1, Math.floor(queryTimeoutMs / 2_000));
   const createPool = (options: PoolOptions): Pool => {
     const answers = new ArrivingAnswers();
-    const becomingStrict: BecomingStrict = new WeakMap();
-    const open = ({ config: { host, port } }: { config: { host: string; port: number } }) =>
-      answers.bound(connect({ host, port, noDelay: true, keepAlive: true }));
+    const addresses = new ServerAddresses(servers, onMove);
+    const preparations: Preparations = new WeakMap();
+    const open = ({ config }: { config: ServerAddress }) => {
+      const { host, port } = addresses.choose(config);
+      return answers.bound(connect({ host, port, noDelay: true, keepAlive: true }));
+    };
     const pool = mysql.createPool({ ...options, stream: open });
     pool.on('connection', (connection) => {
       // With TLS it is another stream than the opened one.
@@ -72,15 +84,21 @@ export function boundedMysql({ queryTimeoutMs, isStrict }: Settings): typeof mys
       answers.ended(stream);
       boundStatements(connection, queryTimeoutMs, (error) => {
         answers.ended(stream);
-        if ((error as NodeJS.ErrnoException | null)?.code === SILENT) discardIdle(pool);
+        const isSilent = (error as NodeJS.ErrnoException | null)?.code === SILENT;
+        if (addresses.leaveAfter(connection, error) || isSilent) discardIdle(pool);
       });
       // The server does not notice that a connection has ended while its statement waits for a row or a table. It would still execute
       // the statement, after the client's 503. D-239.
       const names = ['innodb_lock_wait_timeout', 'lock_wait_timeout'];
       connection.query(`SET SESSION ${names.map((name) => `${name} = ${lockSeconds}`).join(', ')}`, () => {});
-      if (isStrict) becomingStrict.set(connection, makeStrict(connection));
+      // In this order: at a node that is cut off a strict session waits for a deadline.
+      const needed = [
+        ...(addresses.count > 1 ? [requireStoring(connection)] : []),
+        ...(isStrict ? [makeStrict(connection)] : []),
+      ];
+      if (needed.length > 0) preparations.set(connection, Promise.all(needed));
     });
-    boundWaiting(pool, queryTimeoutMs, becomingStrict);
+    boundWaiting(pool, queryTimeoutMs, { addresses, preparations });
     return pool;
   };
   return { ...mysql, createPool } as typeof mysql;
@@ -211,34 +229,60 @@ interface Inner {
 
 const tooMuch = () => new Error('the database sends too much');
 
-/** The connections that may not serve yet. */
-type BecomingStrict = WeakMap<PoolConnection, Promise<void>>;
+/** Of the connections that may not serve yet. */
+type Preparations = WeakMap<PoolConnection, Promise<unknown>>;
 
-function boundWaiting(pool: Pool, timeoutMs: number, becomingStrict: BecomingStrict): void {
+/** Within the deadline, a connection that can't be opened or prepared is followed by one to the next server. */
+function boundWaiting(
+  pool: Pool,
+  timeoutMs: number,
+  { addresses, preparations }: { addresses: ServerAddresses; preparations: Preparations },
+): void {
   const getConnection = pool.getConnection.bind(pool) as GetConnection;
   const bounded: GetConnection = (callback) => {
     let waiting = true;
-    const timer = setTimeout(() => {
-      waiting = false;
-      callback(noConnection(timeoutMs));
-    }, timeoutMs);
+    let triesLeft = addresses.count;
+    let lastError: Error | null = null;
     const settle: Parameters<GetConnection>[0] = (error, connection) => {
       clearTimeout(timer);
-      // Any reason of the server: a changed password, too many clients, or a mode that accepts no clients.
-      if (error) Object.assign(error, { fatal: true });
-      if (waiting) callback(error, connection);
-      else connection?.release();
+      if (!waiting) return connection?.release();
+      waiting = false;
+      callback(error && addresses.explained(error), connection);
     };
-    getConnection((error, connection) => {
-      const strict = connection && becomingStrict.get(connection);
-      if (!strict) return settle(error, connection);
-      becomingStrict.delete(connection);
-      const refuse = (refusal: NodeJS.ErrnoException) => {
-        discard(connection);
-        settle(refusal);
+    const timer = setTimeout(() => settle(lastError ?? noConnection(timeoutMs)), timeoutMs);
+    const fail = (error: NodeJS.ErrnoException, opened: object | null) => {
+      // Any reason of the server: a changed password, too many clients, or a mode that accepts no clients.
+      lastError = Object.assign(error, { fatal: true });
+      if (opened) addresses.leave(opened, error);
+      triesLeft -= 1;
+      if (opened && triesLeft > 0 && waiting) attempt();
+      else settle(error);
+    };
+    const attempt = () => {
+      let opened: object | null = null;
+      const arrive: Parameters<GetConnection>[0] = (error, connection) => {
+        if (!connection) return fail(error ?? noConnection(timeoutMs), opened);
+        const serve = () => {
+          if (!addresses.hasLeft(connection)) return settle(null, connection);
+          discard(connection);
+          if (waiting) attempt();
+        };
+        const preparation = preparations.get(connection);
+        if (!preparation) return serve();
+        preparations.delete(connection);
+        const use = () => {
+          addresses.use(connection);
+          serve();
+        };
+        const refuse = (refusal: NodeJS.ErrnoException) => {
+          discard(connection);
+          fail(refusal, connection.config);
+        };
+        preparation.then(use, refuse);
       };
-      strict.then(() => settle(null, connection), refuse);
-    });
+      opened = addresses.openedBy(() => getConnection(arrive));
+    };
+    attempt();
   };
   pool.getConnection = bounded as typeof pool.getConnection;
 }

@@ -16,6 +16,8 @@ export interface DataSourceSettings {
   poolSize: number;
   /** The longest wait for a connection and, separately, for one statement. */
   queryTimeoutMs: number;
+  /** Gets a sentence when another of several servers is used than before. */
+  onMove?: ((sentence: string) => void) | undefined;
 }
 
 interface Migration extends MigrationInterface {
@@ -88,7 +90,11 @@ export async function createDataSource(
   return new DataSource({
     ...shared,
     type: target.kind,
-    driver: boundedMysql({ ...settings, isStrict: target.consistency !== 'local' }),
+    driver: boundedMysql({
+      ...settings,
+      servers: target.servers,
+      isStrict: target.consistency !== 'local',
+    }),
     url: target.url,
     ...connectionOptions(target, settings),
     poolSize: settings.poolSize,
@@ -100,7 +106,7 @@ export async function createDataSource(
 export async function replicaPool(target: MysqlTarget, poolSize: number): Promise<Pool> {
   const settings = { poolSize, queryTimeoutMs: REPLICA_TIMEOUT_MS };
   const { boundedMysql } = await import('./bounded-mysql.js');
-  return boundedMysql({ ...settings, isStrict: true }).createPool({
+  return boundedMysql({ ...settings, servers: target.servers, isStrict: true }).createPool({
     uri: target.url,
     ...connectionOptions(target, settings),
     connectionLimit: settings.poolSize,
@@ -109,13 +115,14 @@ export async function replicaPool(target: MysqlTarget, poolSize: number): Promis
   });
 }
 
-function connectionOptions({ tls }: { tls: boolean }, { queryTimeoutMs }: DataSourceSettings) {
+function connectionOptions({ servers, tls }: MysqlTarget, { queryTimeoutMs }: DataSourceSettings) {
   return {
     charset: 'utf8mb4',
     timezone: 'Z',
     supportBigNumbers: true,
     bigNumberStrings: true,
-    connectTimeout: Math.min(queryTimeoutMs, CONNECT_TIMEOUT_MS),
+    // Each server has its turn before the deadline.
+    connectTimeout: Math.min(queryTimeoutMs, CONNECT_TIMEOUT_MS) / servers.length,
     ...(tls ? { ssl: {} } : {}),
   };
 }

@@ -55,6 +55,8 @@ interface DriverError {
   isUnanswered?: boolean;
   /** Set beside `ROLLED_BACK_BY_GROUP`: the member is in its group, so no member commits the transaction. */
   isRolledBack?: boolean;
+  /** None of several servers serves: why, of each. */
+  nowhere?: string;
 }
 
 /** The same error as mysql2's for a pool with too many waiting callers. */
@@ -117,8 +119,15 @@ export function isUnanswered(error: unknown): boolean {
 
 /** Why the database can store nothing at the moment; null = the error tells nothing about that. */
 export function storageProblem(error: unknown): string | null {
-  const code = codeOf(error);
-  return UNSTORED.find(([known]) => known.test(code))?.[1] ?? null;
+  const { code = '', nowhere } = driverErrorOf(error);
+  return nowhere ?? UNSTORED.find(([known]) => known.test(code))?.[1] ?? null;
+}
+
+/** What is wrong at each of several servers of which none serves. Throws another error. */
+export function whyNowhere(error: unknown): string {
+  const { nowhere } = driverErrorOf(error);
+  if (nowhere === undefined) throw error;
+  return nowhere;
 }
 
 /** For a write that was not tried. */
@@ -166,7 +175,8 @@ const messageOf = (error: unknown) => driverErrorOf(error).message ?? '';
 /** The reason why a database did not open or answer, in one line, without the password. */
 export function openProblem(target: DatabaseTarget, error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (target.kind !== 'sqlite') return `${new URL(target.url).host}: ${message || code}`;
+  const { nowhere } = driverErrorOf(error);
+  if (target.kind !== 'sqlite') return `${nowhere ?? new URL(target.url).host}: ${message || code}`;
   const isUnwritable =
     UNWRITABLE.has(code ?? '') || /unable to open database file|readonly database/.test(message);
   if (!isUnwritable) return `${target.path}: ${message || code}`;

@@ -21,7 +21,7 @@ import {
   type StatementTrace,
   traceRunners,
 } from './data-source.js';
-import { isLocked, isQueueFull, noConnection, outcomeUnknown } from './database-errors.js';
+import { isLocked, isQueueFull, noConnection, outcomeUnknown, whyNowhere } from './database-errors.js';
 import { Durability } from './durability.js';
 import { PreparedStatements } from './prepared-statements.js';
 import { MYSQL, SQLITE, type SqlDialect, type SqlPart } from './sql-dialect.js';
@@ -62,9 +62,9 @@ export class Database {
   static async open(
     target: DatabaseTarget,
     schema: DatabaseSchema,
-    { poolSize = 10, queryTimeoutMs = REQUEST_TIMEOUT_MS }: Partial<DataSourceSettings> = {},
+    { poolSize = 10, queryTimeoutMs = REQUEST_TIMEOUT_MS, onMove }: Partial<DataSourceSettings> = {},
   ): Promise<Database> {
-    const source = await createDataSource(target, schema, { poolSize, queryTimeoutMs });
+    const source = await createDataSource(target, schema, { poolSize, queryTimeoutMs, onMove });
     await source.initialize();
     if (isInMemory(target)) await source.runMigrations();
     if (target.kind === 'sqlite') {
@@ -248,8 +248,9 @@ export class Database {
 
   /** Why this process should get no traffic: migrations are missing, or nothing can be stored. Otherwise null. Throws as `isReady`. */
   async problem(): Promise<string | null> {
-    if (!(await this.isReady())) return 'Migrations are missing. Run "petstore migrate".';
-    const why = await this.durability.problem();
+    const away = await this.isReady().then((isReady) => !isReady, whyNowhere);
+    if (away === true) return 'Migrations are missing. Run "petstore migrate".';
+    const why = away || (await this.durability.problem());
     return why === null ? null : `The database stores nothing: ${why}.`;
   }
 

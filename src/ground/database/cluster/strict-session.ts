@@ -35,7 +35,8 @@ export async function makeStrict(connection: PoolConnection): Promise<void> {
   });
 }
 
-const ask = (connection: PoolConnection, sql: string) =>
+/** The rows. Rejects with the driver's error. */
+export const ask = (connection: PoolConnection, sql: string) =>
   new Promise<unknown[]>((resolve, reject) => {
     connection.query(sql, (error, rows) => (error ? reject(error) : resolve(rows as unknown[])));
   });

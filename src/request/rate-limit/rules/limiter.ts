@@ -162,7 +162,7 @@ export function standing(
 
 /**
  * The window for clients that see only one, as in the `X-RateLimit-*` headers. During a ban nothing remains until the ban
- * ends, or until the spent windows reset if that is later: the time that `Retry-After` gives. D-35.
+ * ends, or until the spent windows reset if that is later: the time that `Retry-After` gives.
  */
 export function shownWindow({ minute, day, ban }: Standing): WindowStanding {
   const window = bindingWindow({ minute, day });
