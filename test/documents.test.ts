@@ -6,7 +6,7 @@ import { expect, test } from '@jest/globals';
 /** The folders and files whose code decisions bind. */
 const BOUND = [
   ...['src', 'client', 'test', 'test-browser', 'bench', 'browser', 'deploy', 'schema'],
-  ...['Dockerfile', 'docker-compose.yml', 'jest.config.js', 'package.json'],
+  ...['Dockerfile', 'docker-compose.yml', 'docker-compose.cluster.yml', 'jest.config.js', 'package.json'],
 ];
 const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'bench/measurements.md'];
 const MOST_WORDS = 15_000;

@@ -4,21 +4,16 @@ import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { packageRoot } from '../../src/ground/kernel/package.js';
+import {
+  COMPOSE_FILES,
+  type ComposeService,
+  composeText,
+  neededBy,
+  parseCompose,
+  readCompose,
+} from '../support/compose.js';
 import { checkProxyConfiguration } from '../support/servers/haproxy.js';
 import { promtool } from '../support/servers/promtool.js';
-
-interface Service {
-  image?: string;
-  build?: string;
-  env_file?: { path: string; required: boolean }[];
-  environment?: Record<string, string>;
-  volumes?: string[];
-  ports?: string[];
-  read_only?: boolean;
-  stop_grace_period?: string;
-  deploy?: { replicas: number };
-  depends_on?: Record<string, unknown> | string[];
-}
 
 const inRoot = (path: string) => join(packageRoot(), path);
 const CUSTOM_DOMAINS = {
@@ -29,22 +24,9 @@ const CUSTOM_DOMAINS = {
 
 const PASSWORD = { MYSQL_PASSWORD: 'of-this-test' };
 
-/** The file with the values of `.env`, as `docker compose` reads it: `$$` is a dollar sign, and `:?` requires a value. */
-function compose(env: Record<string, string> = PASSWORD): {
-  services: Record<string, Service>;
-  networks: Record<string, { ipam: { config: { subnet: string }[] } }>;
-  volumes: Record<string, unknown>;
-} {
-  const text = readFileSync(inRoot('docker-compose.yml'), 'utf8');
-  const filled = text.replaceAll(/\$(?:\$|\{(\w+):([-?])([^}]*)\})/g, (_, name, sign, rest) => {
-    if (name === undefined) return '$';
-    if (sign === '?' && !env[name]) throw new Error(`${name} ${rest}`);
-    return env[name] || rest;
-  });
-  return parse(filled);
-}
+const compose = (env: Record<string, string> = PASSWORD) => readCompose('docker-compose.yml', env);
 
-const gatewayOf = (env?: Record<string, string>) => compose(env).services.gateway as Service;
+const gatewayOf = (env?: Record<string, string>) => compose(env).services.gateway as ComposeService;
 
 describe.each<[string, Record<string, string>]>([
   ['without settings', PASSWORD],
@@ -78,13 +60,10 @@ describe.each<[string, Record<string, string>]>([
   });
 });
 
-test('Compose-3: every service, file and volume that is named exists', () => {
-  const { services, volumes } = compose();
+test.each(COMPOSE_FILES)('Compose-3: every service, file and volume that is named exists, in %s', (file) => {
+  const { services, volumes } = readCompose(file, PASSWORD);
   for (const [name, service] of Object.entries(services)) {
-    const needed = Array.isArray(service.depends_on)
-      ? service.depends_on
-      : Object.keys(service.depends_on ?? {});
-    for (const other of needed)
+    for (const other of neededBy(service))
       expect([name, Object.keys(services)]).toEqual([name, expect.arrayContaining([other])]);
     for (const volume of service.volumes ?? []) {
       const [source = ''] = volume.split(':');
@@ -96,16 +75,22 @@ test('Compose-3: every service, file and volume that is named exists', () => {
   }
 });
 
-test('Compose-4: only this machine reaches the ports, and the gateway trusts the network of its proxy alone', () => {
-  const { services, networks } = compose();
-  const ports = Object.values(services).flatMap((service) => service.ports ?? []);
-  expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
-  const subnet = networks.backend?.ipam.config[0]?.subnet;
-  const { environment, ports: published, read_only } = gatewayOf();
-  expect(environment?.TRUSTED_PROXIES).toBe(subnet);
-  expect(published).toBeUndefined();
-  expect(read_only).toBe(true);
-});
+test.each(COMPOSE_FILES)(
+  'Compose-4: only this machine reaches the ports, and the gateway trusts the network of its proxy alone, in %s',
+  (file) => {
+    const { services, networks } = readCompose(file, PASSWORD);
+    const ports = Object.values(services).flatMap((service) => service.ports ?? []);
+    expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+    const subnet = networks.backend?.ipam.config[0]?.subnet;
+    const gateways = Object.values(services).filter(({ build }) => build);
+    for (const { environment, ports: published, read_only } of gateways) {
+      expect(environment?.TRUSTED_PROXIES).toBe(subnet);
+      expect(published).toBeUndefined();
+      expect(read_only).toBe(true);
+    }
+    expect(gateways.length).toBeGreaterThan(0);
+  },
+);
 
 test('Compose-5: Prometheus accepts its file, and reads the metrics port of every replica under the job of the alerts', async () => {
   await promtool('check', 'config', inRoot('deploy/prometheus.yml'));
@@ -141,8 +126,8 @@ test('Compose-7: MySQL 8.4 has the user and the database of the gateway, and is 
 });
 
 test('Compose-8: the file has no password; without one it names the example, and the example has none either', () => {
-  const text = readFileSync(inRoot('docker-compose.yml'), 'utf8');
-  const { services } = parse(text) as ReturnType<typeof compose>;
+  const text = composeText('docker-compose.yml');
+  const { services } = parseCompose(text);
   const settings = Object.values(services).flatMap(({ environment }) => Object.entries(environment ?? {}));
   const secrets = settings.filter(([name, value]) => name.endsWith('PASSWORD') || /:\/\/[^/]+@/.test(value));
   expect(secrets.map(([name]) => name)).toEqual([

@@ -23,7 +23,7 @@ export async function startRedis({ args }: { args?: string[] } = {}): Promise<Re
 }
 
 /** It is also the program of Sentinel. */
-const redisProgram = () => firstWorking('Redis', PLACES);
+export const redisProgram = () => firstWorking('Redis', PLACES);
 
 const PACKAGES = 'redis-packages';
 

@@ -19,10 +19,10 @@ export interface Galera {
 export interface GaleraNode {
   /** `mysql://root@127.0.0.1:3306`, without a database. */
   url: string;
-  /** SIGKILL; `start` starts it again. SIGSTOP and SIGCONT freeze and thaw it. Resolves when the signal has taken effect. */
-  kill(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void>;
-  /** Starts a killed node. Resolves when it has caught up with a node that is alive. */
-  start(): Promise<void>;
+  /** SIGKILL or SIGTERM; `start` starts it again. SIGSTOP and SIGCONT freeze and thaw it. Resolves when the signal has taken effect. */
+  kill(signal: Signal): Promise<void>;
+  /** Starts a node that has ended. Resolves when it has caught up with a node that is alive. With NEW_CLUSTER it is the first. */
+  start(args?: string[]): Promise<void>;
   /** The network between this node and the others is cut, until `join`. Clients still reach it. */
   cut(): Promise<void>;
   /** Resolves when the node has caught up. */
@@ -30,6 +30,10 @@ export interface GaleraNode {
   /** Runs a statement as root, without a wait for the other nodes. */
   query(sql: string): Promise<RowDataPacket[]>;
 }
+
+type Signal = 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT';
+
+export const NEW_CLUSTER = '--wsrep-new-cluster';
 
 export interface GaleraOptions {
   nodes?: number;
@@ -58,7 +62,7 @@ export async function startGalera({ nodes: size = 3, args = [] }: GaleraOptions 
   };
   try {
     const [first, ...others] = nodes;
-    await first?.start(['--wsrep-new-cluster']);
+    await first?.start([NEW_CLUSTER]);
     await Promise.all(others.map((node) => node.start()));
   } catch (error) {
     await stop();
@@ -132,7 +136,7 @@ class OwnNode implements GaleraNode {
     await this.untilSynced();
   }
 
-  async kill(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void> {
+  async kill(signal: Signal): Promise<void> {
     await this.daemon?.kill(signal);
   }
 
