@@ -177,8 +177,10 @@ describe.each(databaseKinds())('on %s', (kind) => {
       const source = await (
         await createDataSource(target, DATABASE_SCHEMA, { ...SCHEMA_WORK, poolSize: 4 })
       ).initialize();
+      let isWanted = true;
+      const isNeeded = async () => isWanted;
+      const ends: Promise<unknown>[] = [];
       try {
-        const isNeeded = async () => true;
         const dead = new MigrationLock(source, () => {});
         expect(await dead.take(isNeeded)).toBe(true);
         const told: string[] = [];
@@ -189,6 +191,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
           holders += 1;
           return lock;
         });
+        ends.push(...taken);
         // It lives: its row counts on.
         await eventually('both wait', () => told.length === 2);
         const beatOf = async () => Number((await onServer('SELECT beat FROM migration_lock'))[0]?.beat);
@@ -201,6 +204,8 @@ describe.each(databaseKinds())('on %s', (kind) => {
         for (const lock of await Promise.all(taken)) await lock.release();
         expect(holders).toBe(2);
       } finally {
+        isWanted = false;
+        await Promise.allSettled(ends);
         await source.destroy();
       }
     });

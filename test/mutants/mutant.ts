@@ -13,6 +13,8 @@ export interface Mutant {
   breaks: string;
   /** The tests that must notice the bug, by rule id or by the beginning of the name: one of them fails. */
   tests: readonly string[];
+  /** For tests that run over several databases. SQLite without it. */
+  database?: 'sqlite' | 'mysql';
   /** For tests of built processes: their database, and a part of the names of the tests that are enough. */
   process?: { readonly database: 'sqlite' | 'mysql'; readonly round: string };
 }

@@ -1,6 +1,7 @@
 import { API_KEYS } from './api-keys.js';
 import { CACHE } from './cache.js';
 import { CLIENT } from './client.js';
+import { CLUSTERS } from './clusters.js';
 import { DOMAINS } from './domains.js';
 import { DURABILITY } from './durability.js';
 import { GRAPHQL_COST } from './graphql-cost.js';
@@ -15,6 +16,7 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   'api-keys': API_KEYS,
   cache: CACHE,
   client: CLIENT,
+  clusters: CLUSTERS,
   domains: DOMAINS,
   durability: DURABILITY,
   'graphql-cost': GRAPHQL_COST,

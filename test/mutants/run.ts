@@ -74,13 +74,14 @@ async function judgeAll(all: readonly Selected[]): Promise<Result[]> {
 
 /** The tests that fail without a mutant, and therefore say nothing about one. Throws when a file does not run. */
 async function redTests(all: readonly Selected[], sources: ReadonlyMap<string, string>): Promise<string[]> {
-  const [built, others] = [
-    all.filter(({ mutant }) => mutant.process),
-    all.filter(({ mutant }) => !mutant.process),
-  ];
-  const tests = [...new Set(others.flatMap(({ mutant }) => mutant.tests))];
-  console.error(`        ${tests.length + built.length} tests without a mutant`);
-  const runs = tests.length > 0 ? [await run(tests, sources)] : [];
+  const built = all.filter(({ mutant }) => mutant.process);
+  const runs: TestRun[] = [];
+  for (const database of ['sqlite', 'mysql'] as const) {
+    const others = all.filter(({ mutant }) => !mutant.process && databaseOf(mutant) === database);
+    const tests = [...new Set(others.flatMap(({ mutant }) => mutant.tests))];
+    console.error(`        ${tests.length} tests without a mutant, on ${database}`);
+    if (tests.length > 0) runs.push(await run(tests, sources, { database }));
+  }
   for (const { mutant } of built) runs.push(await run(mutant.tests, sources, mutant.process));
   for (const { problem, isLate } of runs)
     if (problem !== null || isLate) throw new Error(problem ?? 'the tests take too long');
@@ -90,13 +91,21 @@ async function redTests(all: readonly Selected[], sources: ReadonlyMap<string, s
 async function judge(mutant: Mutant, sources: ReadonlyMap<string, string>): Promise<Verdict> {
   const { passed, failed, problem, isLate } = await tree.with(mutant, async () => {
     if (mutant.process) await tree.build();
-    return run(mutant.tests, sources, { deadlineMs: DEADLINE_MS, ...mutant.process });
+    return run(mutant.tests, sources, {
+      deadlineMs: DEADLINE_MS,
+      database: databaseOf(mutant),
+      ...mutant.process,
+    });
   });
   if (mutant.process) await tree.build();
   if (isLate) return { outcome: 'killed', notes: ['no result in time'] };
   if (failed.length > 0) return { outcome: 'killed', notes: [...new Set(failed.map(shortName))] };
   if (problem !== null) return broken(problem);
   return passed.length > 0 ? { outcome: 'survived', notes: [...mutant.tests] } : broken('no test ran');
+}
+
+function databaseOf({ database = 'sqlite' }: Mutant) {
+  return database;
 }
 
 function run(
