@@ -11,7 +11,7 @@ import {
   neededBy,
   parseCompose,
   readCompose,
-} from '../support/compose.js';
+} from '../support/gateway/compose.js';
 import { checkProxyConfiguration } from '../support/servers/haproxy.js';
 import { promtool } from '../support/servers/promtool.js';
 

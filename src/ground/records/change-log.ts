@@ -82,8 +82,19 @@ export class ChangeLog implements Capability {
 
   private async runAll(projectId: bigint, queue: WaitingWrite[]): Promise<void> {
     this.queues.set(projectId, queue);
-    while (queue.length > 0) await this.runTogether(projectId, queue.splice(0, MOST_TOGETHER));
+    while (queue.length > 0) {
+      const endTurn = await this.turn(projectId);
+      await this.runTogether(projectId, queue.splice(0, MOST_TOGETHER));
+      endTurn();
+    }
     this.queues.delete(projectId);
+  }
+
+  /** At the nodes of a cluster, transactions that draw from one counter row lose against each other at COMMIT. D-293. */
+  private async turn(projectId: bigint): Promise<() => void> {
+    const { manager } = this.db.repository(ChangeSequence);
+    const isShared = await isCluster(manager).catch(() => false);
+    return isShared ? this.signals.turn(projectId) : () => {};
   }
 
   private async runTogether(projectId: bigint, writes: readonly WaitingWrite[]): Promise<void> {

@@ -27,5 +27,10 @@ export class ProjectSignals {
     return () => void this.events.off(name, listener);
   }
 
+  /** Waits for the project's turn among the processes; resolves with the function that ends it. Never rejects. */
+  async turn(_projectId: bigint): Promise<() => void> {
+    return () => {};
+  }
+
   async close(): Promise<void> {}
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { connectRedis, type RedisConnection } from '../redis/redis-connection.js';
 import { ProjectSignals, type Signal } from './project-signals.js';
+import { SharedTurns } from './shared-turns.js';
 
 const CHANNEL = 'petstore:signals';
 const CHECK_EVERY_MS = 250;
@@ -14,6 +15,7 @@ export class RedisSignals extends ProjectSignals {
   private subscriber: Promise<RedisConnection> | null = null;
   /** Redis did not take a signal. Perhaps its readers reach Redis, and do not look at the database. */
   private hasUnsent = false;
+  private readonly turns = new SharedTurns(() => this.connection);
 
   constructor(private readonly url: string) {
     super();
@@ -33,6 +35,10 @@ export class RedisSignals extends ProjectSignals {
   override listen(projectId: bigint, listener: (signal: Signal) => void): () => void {
     this.subscriber ??= this.subscribe();
     return super.listen(projectId, listener);
+  }
+
+  override turn(projectId: bigint): Promise<() => void> {
+    return this.turns.wait(projectId);
   }
 
   /** Sends what was given before. */

@@ -23,7 +23,7 @@ function keyPrefix(): string | undefined {
   return session.get().token?.slice(0, PREFIX_LENGTH);
 }
 
-/** Requests the state of the quota with each response: on a request that is sent anyway it costs nothing. D-88. */
+/** Requests the state of the quota with each response: on a request that is sent anyway it costs nothing. */
 export const standingWatch = new ApolloLink((operation, forward) => {
   operation.extensions = { ...operation.extensions, rateLimit: true };
   return forward(operation).pipe(

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { packageRoot } from '../../src/ground/kernel/package.js';
+import { packageRoot } from '../../../src/ground/kernel/package.js';
 
 export interface ComposeService {
   image?: string;
