@@ -83,18 +83,21 @@ export class ChangeLog implements Capability {
   private async runAll(projectId: bigint, queue: WaitingWrite[]): Promise<void> {
     this.queues.set(projectId, queue);
     while (queue.length > 0) {
+      const writes = queue.splice(0, MOST_TOGETHER);
       const endTurn = await this.turn(projectId);
-      await this.runTogether(projectId, queue.splice(0, MOST_TOGETHER));
-      endTurn();
+      // Those that came while the turn was waited for.
+      if (endTurn) writes.push(...queue.splice(0, MOST_TOGETHER - writes.length));
+      await this.runTogether(projectId, writes);
+      endTurn?.();
     }
     this.queues.delete(projectId);
   }
 
   /** At the nodes of a cluster, transactions that draw from one counter row lose against each other at COMMIT. D-293. */
-  private async turn(projectId: bigint): Promise<() => void> {
+  private async turn(projectId: bigint): Promise<(() => void) | null> {
     const { manager } = this.db.repository(ChangeSequence);
     const isShared = await isCluster(manager).catch(() => false);
-    return isShared ? this.signals.turn(projectId) : () => {};
+    return isShared ? this.signals.turn(projectId) : null;
   }
 
   private async runTogether(projectId: bigint, writes: readonly WaitingWrite[]): Promise<void> {
