@@ -15,7 +15,7 @@ import { freePort } from '../support/servers/daemon.js';
 import { type RedisServer, startRedis } from '../support/servers/redis.js';
 
 const ROUNDS = 64;
-/** The others need 6 s to agree that a node is away. */
+/** The remaining nodes need 6 s to agree that a node is away. */
 const MOVED_WITHIN_MS = 12_000;
 const LIST = '{ toys(first: 100, orderBy: NEWEST) { nodes { id } } }';
 

@@ -123,7 +123,7 @@ export function storageProblem(error: unknown): string | null {
   return nowhere ?? UNSTORED.find(([known]) => known.test(code))?.[1] ?? null;
 }
 
-/** What is wrong at each of several servers of which none serves. Throws another error. */
+/** The fault of each server, when no server of several serves. Throws any other error. */
 export function whyNowhere(error: unknown): string {
   const { nowhere } = driverErrorOf(error);
   if (nowhere === undefined) throw error;

@@ -194,8 +194,8 @@ export class Database {
   }
 
   /**
-   * Runs `work` in a transaction, perhaps more than once. Each run gets its own manager, so that the manager can be a map key.
-   * (On SQLite, TypeORM uses the same manager for all transactions.) Throws as `write`, also before the COMMIT.
+   * Runs `work` in a transaction, perhaps more than once. Each run gets its own manager, also on SQLite, where TypeORM uses one for
+   * all. So a manager can be a map key. Throws as `write`, also before the COMMIT.
    *
    * The outcome is unknown after an error of COMMIT, unless it says that the transaction was rolled back: `isLocked`. D-238.
    */

@@ -29,7 +29,7 @@ interface Address extends ServerAddress {
   why: string | null;
 }
 
-/** What mysql2 opens a connection with, and keeps as `connection.config`. */
+/** mysql2's options for a connection, which it keeps as `connection.config`. */
 type Opening = object;
 
 /**
@@ -66,7 +66,7 @@ export class ServerAddresses {
     return Object.assign(config, { host: address.host, port: address.port });
   }
 
-  /** What `work` begins to open, because mysql2 names no connection in its error; null = nothing. */
+  /** The connection that `work` begins to open, because mysql2's error names none; null = it opens none. */
   openedBy(work: () => void): Opening | null {
     this.latest = null;
     work();

@@ -85,7 +85,7 @@ export class ChangeLog implements Capability {
     while (queue.length > 0) {
       const writes = queue.splice(0, MOST_TOGETHER);
       const endTurn = await this.turn(projectId);
-      // Those that came while the turn was waited for.
+      // More writes have come while this process waited for the turn.
       if (endTurn) writes.push(...queue.splice(0, MOST_TOGETHER - writes.length));
       await this.runTogether(projectId, writes);
       endTurn?.();

@@ -8,7 +8,7 @@ const PATIENCE_MS = 1_000;
 const KEPT_MS = 2_000;
 const ASK_EVERY_MS = 10;
 
-// By the clock of Redis, in microseconds. Who asks again keeps its place.
+// By the clock of Redis, in microseconds. A process that asks again keeps its place.
 const JOIN = `local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ${KEPT_MS * 1_000})

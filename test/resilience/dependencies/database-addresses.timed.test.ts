@@ -143,7 +143,7 @@ describe.each(databaseKinds().filter((kind) => kind !== 'sqlite'))('two servers 
       await eventually('the line', () => gateway.output().includes(line));
       expect(gateway.output().split(line).at(-1)).toMatch(new RegExp(`^(${why.source})"`));
       await end(used);
-      // What is back is not used again before the other one fails.
+      // The repaired server is not used again until the used server fails.
       expect(await usedNow(`after: ${what}`)).toBe(other(used));
       expect(moves()).toBe(movesBefore + 1);
       expect(gateway.faults()).toEqual([]);
