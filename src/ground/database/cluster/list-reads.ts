@@ -1,8 +1,7 @@
 import type { Pool, PoolConnection, RowDataPacket } from 'mysql2';
 
 /** Of MySQL and of MariaDB, each of which skips the comment of the other. Empty = the primary does not number its transactions. */
-export const POSITION =
-  'SELECT @@GLOBAL./*M! gtid_binlog_pos *//*!50700 gtid_executed */ AS position FROM DUAL';
+export const POSITION = 'SELECT @@GLOBAL./*M! gtid_binlog_pos *//*!50700 gtid_executed */ AS position';
 /** Zero = it has applied them. NULL = it follows no primary. */
 export const WAIT = 'SELECT /*M! MASTER_GTID_WAIT *//*!50700 WAIT_FOR_EXECUTED_GTID_SET */(?, ?) AS waited';
 
@@ -24,7 +23,7 @@ export class ListReads {
   private replica: Pool | null = null;
   private readonly counts = { replica: 0, primary: 0 };
   private restsUntilMs = 0;
-  /** What the server of each connection has applied. */
+  /** The position that the server of each connection has reached. */
   private readonly applied = new WeakMap<PoolConnection, string>();
 
   constructor(private readonly primary: Primary) {}
@@ -45,20 +44,23 @@ export class ListReads {
   }
 
   /** The rows of the replica, or else of `atPrimary`. */
-  async atReplica<Row>(sql: string, values: Values, atPrimary: () => Promise<Row[]>): Promise<Row[]> {
-    if (this.replica === null) return atPrimary();
-    const rows = performance.now() < this.restsUntilMs ? null : await this.tryAt(this.replica, sql, values);
-    this.counts[rows ? 'replica' : 'primary'] += 1;
-    return (rows as Row[] | null) ?? atPrimary();
+  atReplica<Row>(sql: string, values: Values, atPrimary: () => Promise<Row[]>): Promise<Row[]> {
+    return this.replica ? this.firstAt(this.replica, sql, values, atPrimary) : atPrimary();
   }
 
   async close(): Promise<void> {
     await this.replica?.promise().end();
   }
 
+  private async firstAt<Row>(replica: Pool, sql: string, values: Values, atPrimary: () => Promise<Row[]>) {
+    const rows = performance.now() < this.restsUntilMs ? null : await this.tryAt(replica, sql, values);
+    this.counts[rows ? 'replica' : 'primary'] += 1;
+    return (rows as Row[] | null) ?? atPrimary();
+  }
+
   private async tryAt(replica: Pool, sql: string, values: Values): Promise<unknown[] | null> {
     try {
-      // Asked anew for each read: an earlier position says nothing of later writes.
+      // For each read, because an earlier position says nothing about later writes.
       const [asked] = await this.primary.read<{ position: string }>('replica', POSITION, []);
       const rows = asked?.position ? await this.readAfter(asked.position, replica, sql, values) : null;
       if (rows) return rows;
