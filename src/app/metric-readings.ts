@@ -48,7 +48,7 @@ export function readingsOf(
     [
       `${own}lists_read_total`,
       'Lists by the server that answered them: replica or primary.',
-      () => db.lists.answered,
+      () => db.listsRead,
       'server',
     ],
     [

@@ -49,7 +49,7 @@ async function openDatabase(
       poolSize: config.databasePoolSize,
       onMove: (sentence) => logger.warn(sentence),
     });
-    if (config.replica) db.lists.readAt(await replicaPool(config.replica, config.databasePoolSize));
+    if (config.replica) db.readListsAt(await replicaPool(config.replica, config.databasePoolSize));
     db.markInUse();
     return db;
   } catch (error) {

@@ -74,7 +74,7 @@ export async function startTestedApp({
   await requireMigrations(schema);
   await migrate(config.database, schema);
   const db = await Database.open(config.database, schema);
-  if (config.replica) db.lists.readAt(await replicaPool(config.replica, config.databasePoolSize));
+  if (config.replica) db.readListsAt(await replicaPool(config.replica, config.databasePoolSize));
   if (onQuery) recordQueries(db, onQuery);
   const clock = { now: now ?? Date.now() };
   const format = config.logFormat ?? 'json';

@@ -54,7 +54,7 @@ describe.each(['mysql', 'mariadb'] as const)('lists of a replica of %s', (kind) 
     ]);
     for (const { status, text } of answers) expect([status, text.includes(id)]).toEqual([200, true]);
   };
-  const reads = () => ({ ...reader.db.lists.answered });
+  const reads = () => ({ ...reader.db.listsRead });
   /** A list is read at the replica again. */
   const isUsed = () => {
     let limit = 0;

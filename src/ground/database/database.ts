@@ -1,14 +1,6 @@
-import { setImmediate as letRequestsIn, setTimeout as sleep } from 'node:timers/promises';
-import {
-  type DataSource,
-  type EntityManager,
-  type EntityTarget,
-  type FindOptionsOrder,
-  type FindOptionsWhere,
-  LessThanOrEqual,
-  type ObjectLiteral,
-  type Repository,
-} from 'typeorm';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool } from 'mysql2';
+import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, Repository } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { type DatabaseTarget, isInMemory } from '../config/config.js';
 import { ALWAYS, type MayWrite, requireWaiting } from '../kernel/caller.js';
@@ -35,8 +27,6 @@ const REQUEST_TIMEOUT_MS = 2_000;
 const LOCK_PATIENCE_MS = 2_000;
 const SQLITE_WAIT_MS = 20;
 const READINESS_FRESH_MS = 250;
-const STEP_ROWS = 500;
-const MAX_STEPS = 400;
 
 /** The open database: repositories, transactions, and retries after locks. */
 export class Database {
@@ -47,7 +37,7 @@ export class Database {
   private readonly lockedWrites = new FairSemaphore({ most: 1 });
   private readiness: Promise<boolean> | null = null;
   private wasReady = false;
-  readonly lists = new ListReads(this);
+  private replica: ListReads | null = null;
   /** How often a write ran again, because another writer had the lock or had committed first. */
   repeatedWrites = 0;
   private readonly durability = new Durability(() => this.probe(), this.isSqlite);
@@ -91,6 +81,16 @@ export class Database {
     return this.statements?.load() ?? null;
   }
 
+  /** From now on `replica` may answer lists. It need not be there yet. */
+  readListsAt(replica: Pool): void {
+    this.replica = new ListReads(this, replica);
+  }
+
+  /** How many reads of lists each server has answered; null = there is no replica. */
+  get listsRead(): Readonly<Record<string, number>> | null {
+    return this.replica?.answered ?? null;
+  }
+
   /** From now on `trace` is called around each statement. */
   traceStatements(trace: StatementTrace): void {
     const { source, statements } = this;
@@ -128,6 +128,12 @@ export class Database {
     return rows as Promise<Row[]>;
   }
 
+  /** As `read`, for records in a list, or for their number. A replica may answer. */
+  readList<Row>(group: string, select: string, values: readonly unknown[]): Promise<Row[]> {
+    const atPrimary = () => this.read<Row>(group, select, values);
+    return this.replica?.read(select, values, atPrimary) ?? atPrimary();
+  }
+
   /**
    * Runs selects of the same columns as one statement; each may have an ORDER BY and a LIMIT. The rows come in any order;
    * 64-bit integers arrive exact, as text or as bigint. A replica may answer those of a list.
@@ -136,7 +142,7 @@ export class Database {
     const parts = selects.map(({ sql }) => (this.isSqlite ? `SELECT * FROM (${sql})` : `(${sql})`));
     const all = [parts.join(' UNION ALL '), selects.flatMap(({ values }) => values)] as const;
     const atPrimary = () => this.source.query(all[0], all[1]);
-    return isList ? this.lists.atReplica(...all, atPrimary) : atPrimary();
+    return (isList && this.replica?.read(...all, atPrimary)) || atPrimary();
   }
 
   /**
@@ -218,29 +224,6 @@ export class Database {
     return this.write(run, mayWrite);
   }
 
-  /**
-   * Deletes the matching rows, about 500 in a statement and at most 200,000, in the order of the indexed column `by`.
-   * Returns their number. Requests are served in between.
-   */
-  async deleteInSteps<E extends ObjectLiteral>(
-    entity: EntityTarget<E>,
-    where: FindOptionsWhere<E>,
-    by: keyof E & string,
-  ): Promise<number> {
-    const rows = this.repository(entity);
-    const order = { [by]: 'ASC' } as FindOptionsOrder<E>;
-    let deleted = 0;
-    for (let step = 0; step < MAX_STEPS; step += 1) {
-      const [last] = await rows.find({ where, order, skip: STEP_ROWS - 1, take: 1 });
-      // A single statement: SQLite waits for the disk after each, which blocks requests.
-      const upTo = last ? { ...where, [by]: LessThanOrEqual(last[by]) } : where;
-      deleted += (await this.write(() => rows.delete(upTo))).affected ?? 0;
-      if (!last) break;
-      await letRequestsIn();
-    }
-    return deleted;
-  }
-
   /** Statements that wait for a connection now. On SQLite they run at once, and the event loop waits for them. */
   get waitingStatements(): number {
     return this.statements?.waiting() ?? 0;
@@ -294,7 +277,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await this.lists.close();
+    await this.replica?.close();
     if (this.source.isInitialized) await this.source.destroy();
   }
 }

@@ -4,6 +4,7 @@ import { ChangeSequence, isCluster, RESTORED } from '../database/change-sequence
 import type { Database } from '../database/database.js';
 import { tooManyWaiting, unavailableIfDatabaseAway } from '../database/database-errors.js';
 import { insertRows } from '../database/insert-rows.js';
+import { deleteInSteps } from '../database/retention.js';
 import { ALWAYS, LOG_OPENING_MS, type MayWrite, tookTooLong } from '../kernel/caller.js';
 import type { Capability } from '../kernel/capability.js';
 import { DAY_MS } from '../kernel/duration.js';
@@ -216,11 +217,11 @@ export class ChangeLog implements Capability {
 
   /** Deletes changes that are older than seven days, or before the newest million of their project, in small steps. */
   async deleteOldRows(): Promise<void> {
-    await this.db.deleteInSteps(ChangeRow, { atMs: LessThan(this.now() - KEPT_MS) }, 'atMs');
+    await deleteInSteps(this.db, ChangeRow, { atMs: LessThan(this.now() - KEPT_MS) }, 'atMs');
     const where = { number: MoreThan(MOST_CHANGES) };
     for (const { projectId, number } of await this.db.repository(ChangeLogRow).find({ where })) {
       const old = { projectId, number: LessThanOrEqual(number - MOST_CHANGES) };
-      await this.db.deleteInSteps(ChangeRow, old, 'number');
+      await deleteInSteps(this.db, ChangeRow, old, 'number');
     }
   }
 }

@@ -211,7 +211,7 @@ export class RecordTable<Row extends ProjectRow> {
     const sql = `SELECT CAST(log.number AS CHAR) AS logNumber, CAST(log.at_ms AS CHAR) AS logAtMs, page.*
       FROM change_logs AS log LEFT JOIN (${select}) AS page ON TRUE WHERE log.project_id = ?`;
     type WithLog = R & { logNumber: string; logAtMs: string; id: unknown };
-    const rows = await this.db.lists.read<WithLog>(String(projectId), sql, [...values, projectId]);
+    const rows = await this.db.readList<WithLog>(String(projectId), sql, [...values, projectId]);
     const [log] = rows;
     const changesCursor = log ? cursorOf({ number: Number(log.logNumber), atMs: Number(log.logAtMs) }) : null;
     // An empty page has the log alone.

@@ -64,7 +64,7 @@ export class NounStore extends RecordTable<NounRow> {
       : this.selectRange(projectId, list);
     const { rows, changesCursor } = list.isFollowed
       ? await this.readWithCursor<ListedRow>(projectId, sql, values)
-      : { rows: await this.db.lists.read<ListedRow>(String(projectId), sql, values), changesCursor: null };
+      : { rows: await this.db.readList<ListedRow>(String(projectId), sql, values), changesCursor: null };
     return { ...pageOf(list.ids ? matching(this.model, rows, list) : rows, list), changesCursor };
   }
 
@@ -96,7 +96,7 @@ export class NounStore extends RecordTable<NounRow> {
     const { sql, values } = this.rangeOf(projectId, list, range);
     const table = this.entriesOf(list) ?? this.model.table;
     const count = `SELECT COUNT(*) AS total FROM (SELECT ${table}.id ${sql}LIMIT ?) AS counted`;
-    const [row] = await this.db.lists.read<{ total: unknown }>(String(projectId), count, [
+    const [row] = await this.db.readList<{ total: unknown }>(String(projectId), count, [
       ...values,
       list.pageSize,
     ]);

@@ -1,6 +1,7 @@
 import { type EntityManager, type EntitySchemaOptions, LessThanOrEqual, type TableOptions } from 'typeorm';
 import { TIME_MS } from '../../ground/database/columns.js';
 import type { Database } from '../../ground/database/database.js';
+import { deleteInSteps } from '../../ground/database/retention.js';
 import type { Capability } from '../../ground/kernel/capability.js';
 import { DAY_MS } from '../../ground/kernel/duration.js';
 import type { RecordChange } from '../../ground/records/change-log.js';
@@ -90,13 +91,13 @@ export class NounTrash implements Capability, Beside<NounRow> {
       WHERE project_id = ? AND deleted_at_ms > ? ${behind ? `AND ${behind.sql}` : ''}
       ORDER BY ${table}.deleted_at_ms DESC, ${table}.id DESC LIMIT ?`;
     const values = [projectId, this.endedAtMs, ...(behind?.values ?? []), pageSize + 1];
-    const rows = await db.lists.read<DeletedRow>(String(projectId), sql, values);
+    const rows = await db.readList<DeletedRow>(String(projectId), sql, values);
     return { rows: rows.slice(0, pageSize), hasNextPage: rows.length > pageSize };
   }
 
   deleteOldRows(): Promise<number> {
     const where = { deletedAtMs: LessThanOrEqual(this.endedAtMs) };
-    return this.db.deleteInSteps(this.entity, where, 'deletedAtMs');
+    return deleteInSteps(this.db, this.entity, where, 'deletedAtMs');
   }
 
   private get endedAtMs(): number {

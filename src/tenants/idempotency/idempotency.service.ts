@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type EntityManager, LessThan } from 'typeorm';
 import type { Database } from '../../ground/database/database.js';
 import { isDuplicate } from '../../ground/database/database-errors.js';
+import { deleteInSteps } from '../../ground/database/retention.js';
 import type { Caller, IdempotencyKey as ClientKey } from '../../ground/kernel/caller.js';
 import type { Capability } from '../../ground/kernel/capability.js';
 import { DAY_MS, isAhead } from '../../ground/kernel/duration.js';
@@ -122,7 +123,7 @@ export class IdempotencyService implements Capability {
 
   /** Deletes the rows older than 24 hours and returns how many. */
   deleteOldRows(): Promise<number> {
-    return this.db.deleteInSteps(IdempotencyKey, { expiresAtMs: LessThan(this.now()) }, 'expiresAtMs');
+    return deleteInSteps(this.db, IdempotencyKey, { expiresAtMs: LessThan(this.now()) }, 'expiresAtMs');
   }
 
   /** The row of the key, with the result of an earlier attempt or for this one. Throws when neither is allowed. */

@@ -3,6 +3,7 @@ import { LessThan } from 'typeorm';
 import { Batches, deleteOldWriters } from '../../ground/database/change-sequence.entity.js';
 import type { Database } from '../../ground/database/database.js';
 import { addUp } from '../../ground/database/insert-rows.js';
+import { deleteInSteps } from '../../ground/database/retention.js';
 import type { CountedRequest } from '../../ground/kernel/answered-request.js';
 import type { Capability } from '../../ground/kernel/capability.js';
 import { SECOND_MS } from '../../ground/kernel/duration.js';
@@ -102,7 +103,7 @@ export class UsageService implements Capability {
       for (;;) {
         const oldest = await this.db.repository(UsageCount).findOne({ where, order });
         if (!oldest) break;
-        await this.db.deleteInSteps(UsageCount, { bucket, number: oldest.number }, 'projectId');
+        await deleteInSteps(this.db, UsageCount, { bucket, number: oldest.number }, 'projectId');
       }
     }
   }

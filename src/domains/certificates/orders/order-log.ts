@@ -3,6 +3,7 @@ import type { AcmeLimits } from '../../../ground/config/config.js';
 import { ChangeSequence } from '../../../ground/database/change-sequence.entity.js';
 import type { Database } from '../../../ground/database/database.js';
 import { withDrawnId } from '../../../ground/database/drawn-id.js';
+import { deleteInSteps } from '../../../ground/database/retention.js';
 import { HOUR_MS } from '../../../ground/kernel/duration.js';
 import type { IdGenerator } from '../../../ground/kernel/ids.js';
 import type { DiagnosisCode } from '../../diagnosis/diagnosis.js';
@@ -102,7 +103,7 @@ export class OrderLog {
   /** Deletes the rows that no limit counts any more and returns how many. */
   deleteOldOrders(): Promise<number> {
     const old = { startedAtMs: LessThan(this.now() - KEPT_MS) };
-    return this.db.deleteInSteps(AcmeOrder, old, 'startedAtMs');
+    return deleteInSteps(this.db, AcmeOrder, old, 'startedAtMs');
   }
 
   /** Renewals are exempt (RFC 9773 §5); a name that has had a certificate is, but for its project (Let's Encrypt). */

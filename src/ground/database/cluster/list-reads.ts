@@ -20,49 +20,32 @@ interface Primary {
  * that no answer is older than the last acknowledged write. Otherwise the primary answers. D-292.
  */
 export class ListReads {
-  private replica: Pool | null = null;
-  private readonly counts = { replica: 0, primary: 0 };
+  readonly answered = { replica: 0, primary: 0 };
   private restsUntilMs = 0;
   /** The position that the server of each connection has reached. */
   private readonly applied = new WeakMap<PoolConnection, string>();
 
-  constructor(private readonly primary: Primary) {}
-
-  /** From now on lists are read there. It need not answer yet. */
-  readAt(replica: Pool): void {
-    this.replica = replica;
-  }
-
-  /** How many reads each server has answered; null = there is no replica. */
-  get answered(): Readonly<Record<string, number>> | null {
-    return this.replica && this.counts;
-  }
-
-  /** As `Database.read`. */
-  read<Row>(group: string, select: string, values: Values): Promise<Row[]> {
-    return this.atReplica(select, values, () => this.primary.read(group, select, values));
-  }
+  constructor(
+    private readonly primary: Primary,
+    private readonly replica: Pool,
+  ) {}
 
   /** The rows of the replica, or else of `atPrimary`. */
-  atReplica<Row>(sql: string, values: Values, atPrimary: () => Promise<Row[]>): Promise<Row[]> {
-    return this.replica ? this.firstAt(this.replica, sql, values, atPrimary) : atPrimary();
-  }
-
-  async close(): Promise<void> {
-    await this.replica?.promise().end();
-  }
-
-  private async firstAt<Row>(replica: Pool, sql: string, values: Values, atPrimary: () => Promise<Row[]>) {
-    const rows = performance.now() < this.restsUntilMs ? null : await this.tryAt(replica, sql, values);
-    this.counts[rows ? 'replica' : 'primary'] += 1;
+  async read<Row>(sql: string, values: Values, atPrimary: () => Promise<Row[]>): Promise<Row[]> {
+    const rows = performance.now() < this.restsUntilMs ? null : await this.tryAtReplica(sql, values);
+    this.answered[rows ? 'replica' : 'primary'] += 1;
     return (rows as Row[] | null) ?? atPrimary();
   }
 
-  private async tryAt(replica: Pool, sql: string, values: Values): Promise<unknown[] | null> {
+  async close(): Promise<void> {
+    await this.replica.promise().end();
+  }
+
+  private async tryAtReplica(sql: string, values: Values): Promise<unknown[] | null> {
     try {
       // For each read, because an earlier position says nothing about later writes.
       const [asked] = await this.primary.read<{ position: string }>('replica', POSITION, []);
-      const rows = asked?.position ? await this.readAfter(asked.position, replica, sql, values) : null;
+      const rows = asked?.position ? await this.readAfter(asked.position, sql, values) : null;
       if (rows) return rows;
     } catch {
       // The primary answers, or says what is wrong.
@@ -71,10 +54,10 @@ export class ListReads {
     return null;
   }
 
-  private async readAfter(position: string, replica: Pool, sql: string, values: Values) {
+  private async readAfter(position: string, sql: string, values: Values) {
     // On one connection: behind an address there may be several replicas.
     const connection = await new Promise<PoolConnection>((resolve, reject) => {
-      replica.getConnection((error, got) => (error ? reject(error) : resolve(got)));
+      this.replica.getConnection((error, got) => (error ? reject(error) : resolve(got)));
     });
     try {
       if (this.applied.get(connection) !== position) {

@@ -2,6 +2,7 @@ import { setImmediate as letRequestsIn } from 'node:timers/promises';
 import { Column, Entity, In, Index, LessThanOrEqual, MoreThan, PrimaryColumn } from 'typeorm';
 import { BOOLEAN, json, TIME_MS, text } from '../../../ground/database/columns.js';
 import type { Database } from '../../../ground/database/database.js';
+import { deleteInSteps } from '../../../ground/database/retention.js';
 import { DAY_MS } from '../../../ground/kernel/duration.js';
 import { RateLimits1780000002000 } from '../../../ground/migrations/1780000002000-rate-limits.js';
 import { type BanRecord, meaninglessAtMs, NO_RECORD } from '../rules/bans.js';
@@ -48,7 +49,7 @@ export class CounterStore {
   /** Restores what is still current, and starts to record changes. Await it before the first request. */
   async restore(): Promise<void> {
     const now = this.now();
-    await this.db.deleteInSteps(RateCounter, { endMs: LessThanOrEqual(now) }, 'endMs');
+    await deleteInSteps(this.db, RateCounter, { endMs: LessThanOrEqual(now) }, 'endMs');
     for (let last: string | null = ''; last !== null; ) last = await this.restorePage(last, now);
     this.limiter.trackChanges();
   }
