@@ -100,7 +100,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   },
   {
     id: 'sweep-one-batch',
-    file: 'ground/database/database.ts',
+    file: 'ground/database/retention.ts',
     find: 'if (!last) break;',
     replace: 'break;',
     breaks: 'One sweep deletes all expired keys.',
