@@ -39,10 +39,16 @@ export interface GaleraOptions {
   nodes?: number;
   /** More arguments for each `mariadbd`. */
   args?: string[];
+  /** More of `wsrep_provider_options`, such as `evs.suspect_timeout=PT1S`. */
+  providerOptions?: string;
 }
 
 /** Starts a cluster from the packages of this machine's own Debian or Ubuntu release. Resolves when all nodes are synced. */
-export async function startGalera({ nodes: size = 3, args = [] }: GaleraOptions = {}): Promise<Galera> {
+export async function startGalera({
+  nodes: size = 3,
+  args = [],
+  providerOptions = '',
+}: GaleraOptions = {}): Promise<Galera> {
   const root = await unpackDebianPackages({
     name: 'galera-packages',
     suite: 'own',
@@ -55,7 +61,7 @@ export async function startGalera({ nodes: size = 3, args = [] }: GaleraOptions 
   for (const _ of Array.from({ length: size })) ports.push(await freePort());
   const provider = `${root.path}/usr/lib/galera/libgalera_smm.so`;
   const nodes = await Promise.all(
-    ports.map((port) => OwnNode.create(found, { port, ports, provider, args })),
+    ports.map((port) => OwnNode.create(found, { port, ports, provider, args, providerOptions })),
   );
   const stop = async () => {
     await Promise.all(nodes.map((node) => node.stop()));
@@ -77,6 +83,7 @@ interface Membership {
   ports: readonly number[];
   provider: string;
   args: readonly string[];
+  providerOptions: string;
 }
 
 class OwnNode implements GaleraNode {
@@ -94,7 +101,7 @@ class OwnNode implements GaleraNode {
 
   static async create(
     { engine, template }: FoundEngine,
-    { port: groupPort, ports, provider, args }: Membership,
+    { port: groupPort, ports, provider, args, providerOptions }: Membership,
   ): Promise<OwnNode> {
     const home = await mkdtemp(join(tmpdir(), 'petstore-galera-'));
     const data = join(home, 'data');
@@ -114,9 +121,11 @@ class OwnNode implements GaleraNode {
       '--wsrep-node-address=127.0.0.1',
       `--wsrep-node-incoming-address=127.0.0.1:${port}`,
       `--wsrep-sst-method=${TRANSFER}`,
-      `--wsrep-provider-options=${group};${transfer};gcache.size=64M;gcache.dir=${data};pc.recovery=FALSE`,
+      `--wsrep-provider-options=${group};${transfer};gcache.size=64M;gcache.dir=${data};pc.recovery=FALSE;${providerOptions}`,
       '--innodb-autoinc-lock-mode=2',
       '--binlog-format=ROW',
+      // Without a line for each connection that a gateway drops.
+      '--log-warnings=1',
       ...args,
     ]);
   }

@@ -22,6 +22,10 @@ export interface GroupMember {
   kill(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void>;
   /** Starts a killed member. Resolves when it has caught up with the group. */
   start(): Promise<void>;
+  /** The member leaves the group, and clients still reach it, until `join`. */
+  cut(): Promise<void>;
+  /** Resolves when the member has caught up. */
+  join(): Promise<void>;
   /** Runs a statement as root. */
   query(sql: string): Promise<RowDataPacket[]>;
 }
@@ -83,6 +87,8 @@ class OwnMember implements GroupMember {
       'single-primary-mode': 'OFF',
       'enforce-update-everywhere-checks': 'ON',
       'recovery-get-public-key': 'ON',
+      // Otherwise all wait 5 s more for a member that is away.
+      'member-expel-timeout': '0',
     };
     const args = [
       ...commonArgs(join(home, 'data')),
@@ -122,7 +128,16 @@ class OwnMember implements GroupMember {
   async start(): Promise<void> {
     if (this.daemon?.isRunning) throw new Error('the member runs already');
     await this.run();
-    await this.query('START GROUP_REPLICATION');
+    await this.join();
+  }
+
+  async cut(): Promise<void> {
+    await this.query('STOP GROUP_REPLICATION');
+  }
+
+  /** Refused while the others still count its former life as a member. */
+  async join(): Promise<void> {
+    await this.daemon?.waitUntil(async () => void (await this.query('START GROUP_REPLICATION')));
     await this.untilOnline();
   }
 
