@@ -23,36 +23,15 @@ const LAST_WRITES_MS = 5_000;
 
 /** In this order. */
 export const FAULTS: readonly Fault[] = [
-  {
-    name: 'kill -9 of a node, and its return by state transfer',
-    run: async ({ place: { node }, note }) => {
-      note();
-      await node.kill('SIGKILL');
-      await pause(AWAY_MS);
-      note();
-      await node.start();
-    },
-  },
-  {
-    name: 'a node is cut off',
-    run: async ({ place: { node }, note }) => {
-      note();
-      await node.cut();
-      await pause(AWAY_MS);
-      note();
-      await node.join();
-    },
-  },
-  {
-    name: 'a node is frozen for 8 s',
-    run: async ({ place: { node }, note }) => {
-      note();
-      await node.kill('SIGSTOP');
-      await pause(AWAY_MS);
-      note();
-      await node.kill('SIGCONT');
-    },
-  },
+  away('kill -9 of a node, and its return with its data', {
+    leave: (node) => node.kill('SIGKILL'),
+    comeBack: (node) => node.recover(),
+  }),
+  away('a node is cut off', { leave: (node) => node.cut(), comeBack: (node) => node.join() }),
+  away('a node is frozen for 8 s', {
+    leave: (node) => node.kill('SIGSTOP'),
+    comeBack: (node) => node.kill('SIGCONT'),
+  }),
   {
     name: 'Redis fails over',
     run: async ({ all, note }) => {
@@ -83,3 +62,19 @@ export const FAULTS: readonly Fault[] = [
     },
   },
 ];
+
+type Step = (node: Place['node']) => Promise<void>;
+
+/** A node is away for 8 s. */
+function away(name: string, { leave, comeBack }: { leave: Step; comeBack: Step }): Fault {
+  return {
+    name,
+    run: async ({ place: { node }, note }) => {
+      note();
+      await leave(node);
+      await pause(AWAY_MS);
+      note();
+      await comeBack(node);
+    },
+  };
+}

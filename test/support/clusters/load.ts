@@ -24,7 +24,7 @@ export interface Seen {
   readonly message: string;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers have many shapes.
+// biome-ignore lint/suspicious/noExplicitAny: answers have many shapes; a wrong access fails the test.
 type SomeAnswer = Answer<any>;
 type Send = (url: string) => Promise<SomeAnswer>;
 type Headers = Record<string, string>;

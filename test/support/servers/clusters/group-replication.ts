@@ -18,10 +18,10 @@ export interface Group {
 export interface GroupMember {
   /** `mysql://root@127.0.0.1:3306`, without a database. */
   url: string;
-  /** SIGKILL; `start` starts it again. SIGSTOP and SIGCONT freeze and thaw it. Resolves when the signal has taken effect. */
+  /** SIGKILL; `recover` starts it again. SIGSTOP and SIGCONT freeze and thaw it. Resolves when the signal has taken effect. */
   kill(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void>;
   /** Starts a killed member. Resolves when it has caught up with the group. */
-  start(): Promise<void>;
+  recover(): Promise<void>;
   /** The member leaves the group, and clients still reach it, until `join`. */
   cut(): Promise<void>;
   /** Resolves when the member has caught up. */
@@ -125,7 +125,7 @@ class OwnMember implements GroupMember {
     await this.untilOnline();
   }
 
-  async start(): Promise<void> {
+  async recover(): Promise<void> {
     if (this.daemon?.isRunning) throw new Error('the member runs already');
     await this.run();
     await this.join();
